@@ -2,12 +2,16 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include <zmq.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <climits>
 #include <cstddef>
 #include <utility>
@@ -53,6 +57,7 @@ int first_scarce_descriptor() {
 ConnectionGuard::ConnectionGuard(SocketMonitor& monitor)
     : monitor_(monitor),
       first_scarce_(first_scarce_descriptor()),
+      wake_(eventfd(0, EFD_CLOEXEC)),
       thread_([this] { watch(); }) {}
 
 ConnectionGuard::~ConnectionGuard() {
@@ -60,17 +65,27 @@ ConnectionGuard::~ConnectionGuard() {
     const std::lock_guard lock(mutex_);
     done_ = true;
   }
-  changed_.notify_all();
+  eventfd_write(wake_, 1);
   thread_.join();
+  close(wake_);
 }
 
-// The thread.  It uses the monitor's socket only with the lock.
+// The thread.  It uses the monitor's socket only with the lock.  Whoever opens
+// connections one after the other may take all descriptors within a look.
 void ConnectionGuard::watch() {
+  using Clock = std::chrono::steady_clock;
+  std::array<pollfd, 2> news{
+      {{monitor_.descriptor(), POLLIN, 0}, {wake_, POLLIN, 0}}};
+  Clock::time_point next_look{};
   std::unique_lock lock(mutex_);
   while (!done_) {
-    const auto many = connections_.size() / kManyConnections;
-    changed_.wait_for(lock, kLook * (1 + many), [this] { return done_; });
+    lock.unlock();
+    poll(news.data(), news.size(), static_cast<int>(kLook.count()));
+    lock.lock();
     take_events();
+    if (Clock::now() < next_look) continue;
+    next_look =
+        Clock::now() + kLook * (1 + connections_.size() / kManyConnections);
     check();
     if (looks_for_dead_ > 0) find_dead();
   }
@@ -83,7 +98,7 @@ void ConnectionGuard::take_events() {
         accept(static_cast<int>(event->value));
         break;
       case ZMQ_EVENT_DISCONNECTED:
-        connections_.erase(static_cast<int>(event->value));
+        forget(connections_.find(static_cast<int>(event->value)));
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
         // Called so at any time.
@@ -100,11 +115,20 @@ void ConnectionGuard::take_events() {
   }
 }
 
+void ConnectionGuard::forget(Connections::iterator connection) {
+  if (connection == connections_.end()) return;
+  if (connection->second.over) --over_;
+  connections_.erase(connection);
+}
+
 void ConnectionGuard::accept(int fd) {
-  connections_.erase(fd);
+  forget(connections_.find(fd));
   if (const auto bytes = ConnectionBytes::of(fd))
     connections_.emplace(fd, Connection{*bytes, address_of(fd), ++accepted_});
-  if (fd >= first_scarce_ && strangers_are_known()) shut_oldest_stranger();
+  // One that ended left its descriptor, a low one, to the next.
+  const std::size_t open = connections_.size() - over_;
+  if (fd >= first_scarce_) most_open_ = std::min(most_open_, open - 1);
+  if (open > most_open_ && strangers_are_known()) shut_oldest_stranger();
 }
 
 // A worker that just came has not greeted yet.
@@ -128,7 +152,7 @@ void ConnectionGuard::check() {
     Connection& connection = at->second;
     const auto bytes = connection.bytes.ahead();
     if (!bytes) {
-      at = connections_.erase(at);
+      forget(at++);
       continue;
     }
     ++at;
@@ -170,6 +194,7 @@ void ConnectionGuard::find_dead() {
 void ConnectionGuard::shut(Connection& connection, const std::string& why) {
   if (connection.over) return;
   connection.over = true;
+  ++over_;
   if (connection.bytes.shut() && !why.empty())
     ended_.push_back({connection.peer, connection.who, why});
 }

@@ -8,7 +8,6 @@
 #ifndef DL_LIBCORE_CLUSTER_TRANSPORT_CONNECTION_GUARD_H_
 #define DL_LIBCORE_CLUSTER_TRANSPORT_CONNECTION_GUARD_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -91,9 +90,12 @@ class ConnectionGuard {
     bool over = false;
   };
 
+  using Connections = std::map<int, Connection>;  // by descriptor
+
   void watch();
   void take_events();
   void accept(int fd);
+  void forget(Connections::iterator connection);
   void check();
   void shut(Connection& connection, const std::string& why);
   void shut_oldest_stranger();
@@ -108,9 +110,11 @@ class ConnectionGuard {
   std::uint64_t accepted_ = 0;  // connections, so far
   std::uint64_t stranger_bytes_ = UINT64_MAX;
   std::mutex mutex_;
-  std::condition_variable changed_;
   bool done_ = false;
-  std::map<int, Connection> connections_;  // by descriptor
+  const int wake_;  // an eventfd, which tells the thread of done_
+  Connections connections_;
+  std::size_t over_ = 0;              // of them
+  std::size_t most_open_ = SIZE_MAX;  // that leave descriptors for files
   std::optional<std::map<std::string, std::string>> keys_;
   std::map<std::string, std::string> once_;  // as keys_
   std::set<std::string> retired_;            // keys

@@ -44,5 +44,8 @@ std::optional<SocketMonitor::Event> SocketMonitor::next() {
 }
 
 void* SocketMonitor::handle() { return reader_.handle(); }
+int SocketMonitor::descriptor() const {
+  return static_cast<int>(reader_.get(zmq::sockopt::fd));
+}
 
 }  // namespace dl::cluster

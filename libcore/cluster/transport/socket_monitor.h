@@ -27,6 +27,8 @@ class SocketMonitor {
   };
   std::optional<Event> next();  // does not wait
   void* handle();               // for zmq_poll
+  // For poll(), on any thread: readable once there is more than next() gave.
+  int descriptor() const;
 
  private:
   zmq::socket_t* watched_;
