@@ -44,12 +44,12 @@ void open_standard_files() {
 void start_again_without_threads(const ToolInfo& tool, char** argv) {
   constexpr char kVariable[] = "OPENBLAS_NUM_THREADS";
   struct rlimit memory {};
+  if (getrlimit(RLIMIT_AS, &memory) != 0 || memory.rlim_cur == RLIM_INFINITY ||
+      std::getenv(kVariable) != nullptr)
+    return;
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (getrlimit(RLIMIT_AS, &memory) != 0 || memory.rlim_cur == RLIM_INFINITY ||
-      std::getenv(kVariable) != nullptr || self.filename() != tool.name ||
-      setenv(kVariable, "1", 1) != 0)
-    return;
+  if (self.filename() != tool.name || setenv(kVariable, "1", 1) != 0) return;
   execv(self.c_str(), argv);  // where that fails, as it was
 }
 

@@ -14,6 +14,8 @@
 #include <chrono>
 #include <climits>
 #include <cstddef>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace dl::cluster {
@@ -21,7 +23,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLook{20};
+constexpr milliseconds kLook{20}, kCount{1000};
 constexpr std::size_t kManyConnections = 200;  // more are looked at less often
 
 std::string address_of(int fd) {
@@ -52,6 +54,17 @@ int first_scarce_descriptor() {
   return static_cast<int>(std::min<rlim_t>(limit.rlim_cur / 4 * 3, INT_MAX));
 }
 
+// Of this process; 0 where they are not listed.
+std::size_t count_descriptors() {
+  std::error_code error;
+  std::filesystem::directory_iterator all("/proc/self/fd", error);
+  std::size_t count = 0;
+  for (const std::filesystem::directory_iterator end; !error && all != end;
+       all.increment(error))
+    ++count;
+  return count;
+}
+
 }  // namespace
 
 ConnectionGuard::ConnectionGuard(SocketMonitor& monitor)
@@ -76,16 +89,21 @@ void ConnectionGuard::watch() {
   using Clock = std::chrono::steady_clock;
   std::array<pollfd, 2> news{
       {{monitor_.descriptor(), POLLIN, 0}, {wake_, POLLIN, 0}}};
-  Clock::time_point next_look{};
+  Clock::time_point next_look{}, next_count{};
   std::unique_lock lock(mutex_);
   while (!done_) {
     lock.unlock();
     poll(news.data(), news.size(), static_cast<int>(kLook.count()));
     lock.lock();
     take_events();
-    if (Clock::now() < next_look) continue;
-    next_look =
-        Clock::now() + kLook * (1 + connections_.size() / kManyConnections);
+    const auto now = Clock::now();
+    if (now >= next_count) {
+      next_count = now + kCount;
+      const std::size_t all = count_descriptors();
+      others_ = all - std::min(all, connections_.size());
+    }
+    if (now < next_look) continue;
+    next_look = now + kLook * (1 + connections_.size() / kManyConnections);
     check();
     if (looks_for_dead_ > 0) find_dead();
   }
@@ -98,7 +116,7 @@ void ConnectionGuard::take_events() {
         accept(static_cast<int>(event->value));
         break;
       case ZMQ_EVENT_DISCONNECTED:
-        forget(connections_.find(static_cast<int>(event->value)));
+        connections_.erase(static_cast<int>(event->value));
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
         // Called so at any time.
@@ -115,20 +133,16 @@ void ConnectionGuard::take_events() {
   }
 }
 
-void ConnectionGuard::forget(Connections::iterator connection) {
-  if (connection == connections_.end()) return;
-  if (connection->second.over) --over_;
-  connections_.erase(connection);
-}
-
 void ConnectionGuard::accept(int fd) {
-  forget(connections_.find(fd));
+  connections_.erase(fd);
   if (const auto bytes = ConnectionBytes::of(fd))
     connections_.emplace(fd, Connection{*bytes, address_of(fd), ++accepted_});
-  // One that ended left its descriptor, a low one, to the next.
-  const std::size_t open = connections_.size() - over_;
-  if (fd >= first_scarce_) most_open_ = std::min(most_open_, open - 1);
-  if (open > most_open_ && strangers_are_known()) shut_oldest_stranger();
+  // Its number alone does not tell: one that ended leaves a low one to the
+  // next.
+  const std::size_t taken = connections_.size() + others_;
+  if (strangers_are_known() &&
+      (fd >= first_scarce_ || std::cmp_greater_equal(taken, first_scarce_)))
+    shut_oldest_stranger();
 }
 
 // A worker that just came has not greeted yet.
@@ -152,7 +166,7 @@ void ConnectionGuard::check() {
     Connection& connection = at->second;
     const auto bytes = connection.bytes.ahead();
     if (!bytes) {
-      forget(at++);
+      at = connections_.erase(at);
       continue;
     }
     ++at;
@@ -194,7 +208,6 @@ void ConnectionGuard::find_dead() {
 void ConnectionGuard::shut(Connection& connection, const std::string& why) {
   if (connection.over) return;
   connection.over = true;
-  ++over_;
   if (connection.bytes.shut() && !why.empty())
     ended_.push_back({connection.peer, connection.who, why});
 }

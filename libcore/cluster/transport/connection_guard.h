@@ -90,12 +90,9 @@ class ConnectionGuard {
     bool over = false;
   };
 
-  using Connections = std::map<int, Connection>;  // by descriptor
-
   void watch();
   void take_events();
   void accept(int fd);
-  void forget(Connections::iterator connection);
   void check();
   void shut(Connection& connection, const std::string& why);
   void shut_oldest_stranger();
@@ -112,9 +109,8 @@ class ConnectionGuard {
   std::mutex mutex_;
   bool done_ = false;
   const int wake_;  // an eventfd, which tells the thread of done_
-  Connections connections_;
-  std::size_t over_ = 0;              // of them
-  std::size_t most_open_ = SIZE_MAX;  // that leave descriptors for files
+  std::map<int, Connection> connections_;  // by descriptor
+  std::size_t others_ = 0;  // descriptors that are none, when last counted
   std::optional<std::map<std::string, std::string>> keys_;
   std::map<std::string, std::string> once_;  // as keys_
   std::set<std::string> retired_;            // keys
