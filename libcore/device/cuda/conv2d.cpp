@@ -5,7 +5,10 @@
 // cuDNN has no more digits of then; its sums are float32.  What it has no such
 // engine for with bfloat16, it computes of floats with TF32.
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -49,7 +52,13 @@ Extents extents_of(std::int64_t n, std::int64_t channels,
   return all;
 }
 
-enum class Work { kForward, kForwardWithBias, kBackwardData, kBackwardWeights };
+enum class Work {
+  kForward,
+  kForwardWithBias,
+  kForwardWithBiasAndRelu,
+  kBackwardData,
+  kBackwardWeights
+};
 
 DnnConvolution convolution_of(Work work) {
   if (work == Work::kBackwardData) return DnnConvolution::kBackwardData;
@@ -80,31 +89,36 @@ class GpuConv final : public tensor::Conv2d {
   }
 
   void backward_data(View dx, View dy, View w) override {
-    compute(Work::kBackwardData, check(dx, dy, w, {}), {dx, w, dy});
+    compute(Work::kBackwardData, check(dx, dy, w, {}), {dx, w, dy, {}});
   }
 
   void backward_weights(View dw, View db, View x, View dy) override {
-    compute(Work::kBackwardWeights, check(x, dy, dw, db), {x, dw, dy});
+    compute(Work::kBackwardWeights, check(x, dy, dw, db), {x, dw, dy, {}});
     if (!db.empty()) device_.sum_rows(db, dy);
   }
 
  private:
-  using Tensors = std::array<View, 3>;  // x, w and y, or their gradients
+  // x, w and y, or their gradients; what is added, if anything.
+  using Tensors = std::array<View, 4>;
   struct Planned {
     std::optional<DnnPlan> plan;  // none: cuDNN cannot
     DType type = DType::kF32;     // of the tensors
   };
 
-  // To bfloat16 cuDNN adds but a bias of bfloat16, which would save nothing
-  // where the activation is one more pass.  Its own relu is not taken: none of
-  // its engines on tensor cores says that NaN stays NaN (STRICT_NAN_PROP).
+  // To bfloat16 cuDNN adds but a bias of bfloat16, which saves nothing where
+  // the activation is one more pass.
   void compute_forward(View y, View x, View w, View b,
                        const tensor::ActivationSpec& f) {
     const std::int64_t batch = check(x, y, w, b);
-    if (!b.empty() && dnn_.precision() != tensor::Precision::kBfloat16 &&
-        try_compute(Work::kForwardWithBias, batch, {x, w, y}, b))
+    const bool one_pass = f.kind == tensor::Activation::kIdentity ||
+                          dnn_.precision() != tensor::Precision::kBfloat16;
+    if (f.kind == tensor::Activation::kRelu && !b.empty() &&
+        try_compute(Work::kForwardWithBiasAndRelu, batch, {x, w, y, b}))
+      return;
+    if (!b.empty() && one_pass &&
+        try_compute(Work::kForwardWithBias, batch, {x, w, y, b}))
       return device_.activate(f, y, y);
-    compute(Work::kForward, batch, {x, w, y});
+    compute(Work::kForward, batch, {x, w, y, {}});
     if (b.empty())
       device_.activate(f, y, y);
     else
@@ -118,18 +132,22 @@ class GpuConv final : public tensor::Conv2d {
     return check_images(spec_, max_batch_, x, y);
   }
 
-  Planned make_plan(Work work, std::int64_t batch) const {
+  Planned make_plan(Work work, std::int64_t batch, const Tensors& tensors) {
     if (dnn_.precision() == tensor::Precision::kBfloat16)
-      if (auto plan = make_plan(work, batch, CUDNN_DATA_BFLOAT16))
+      if (auto plan = make_plan(work, batch, DType::kBF16, tensors);
+          plan || !tensors[3].empty())  // bias by itself is better than TF32
         return {std::move(plan), DType::kBF16};
-    return {make_plan(work, batch, CUDNN_DATA_FLOAT), DType::kF32};
+    return {make_plan(work, batch, DType::kF32, tensors), DType::kF32};
   }
 
-  std::optional<DnnPlan> make_plan(Work work, std::int64_t batch,
-                                   cudnnDataType_t type) const {
+  std::optional<DnnPlan> make_plan(Work work, std::int64_t batch, DType dtype,
+                                   const Tensors& tensors) {
+    const auto type =
+        dtype == DType::kBF16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT;
     DnnGraph graph(dnn_, kAligned);
     const Extents out = extents_of(batch, spec_.filters, out_space(spec_));
-    const bool bias = work == Work::kForwardWithBias;
+    const bool relu = work == Work::kForwardWithBiasAndRelu,
+               bias = relu || work == Work::kForwardWithBias;
     const auto x = graph.add_tensor(
         extents_of(batch, spec_.channels, in_space(spec_)), type);
     const auto w = graph.add_tensor(
@@ -137,16 +155,36 @@ class GpuConv final : public tensor::Conv2d {
                    all_of(spec_.kernel)),
         type);
     const auto y = graph.add_tensor(out, type);
-    const auto sum = bias ? graph.add_between(out) : y;
+    const auto product = bias ? graph.add_between(out) : y,
+               sum = relu ? graph.add_between(out) : y;
     graph.convolve(convolution_of(work),
                    {all_of(spec_.stride), all_of(spec_.dilation),
                     all_of(spec_.pad_begin), all_of(spec_.pad_end)},
-                   x, w, sum);
+                   x, w, product);
     if (bias)
-      graph.add(y, sum,
-                graph.add_tensor(
-                    extents_of(1, spec_.filters, Extents(out.size() - 2, 1))));
-    return graph.plan();
+      graph.add(
+          sum, product,
+          graph.add_tensor(
+              extents_of(1, spec_.filters, Extents(out.size() - 2, 1)), type));
+    if (!relu) return graph.plan();
+    graph.relu(y, sum);
+    return graph.plan(
+        [&](DnnPlan& plan) { return keeps_nan(plan, dtype, work, tensors); });
+  }
+
+  // On an H100 some engines make 0 of NaN, of those that are offered for
+  // bfloat16 where NaN was asked to stay; and a network that diverges would
+  // train on as if nothing had been.  So each is tried, with the tensors that
+  // it is wanted for, whose y has no content yet.
+  bool keeps_nan(DnnPlan& plan, DType type, Work work, Tensors tensors) {
+    const auto bias = device_.allocate(tensors[3].shape);
+    device_.fill(bias->view(), std::numeric_limits<double>::quiet_NaN());
+    tensors[3] = bias->view();
+    run(plan, type, work, tensors);
+    tensor::Tensor pixel;
+    device_.download(pixel, tensors[2].at(0, tensors[3].shape));
+    const auto values = std::as_const(pixel).as<float>();
+    return std::ranges::all_of(values, [](float y) { return std::isnan(y); });
   }
 
   static std::size_t result_of(Work work) {
@@ -173,8 +211,7 @@ class GpuConv final : public tensor::Conv2d {
   }
 
   // What is of another type, or not aligned, is computed in scratch memory.
-  void run(DnnPlan& plan, DType type, Work work, const Tensors& tensors,
-           const View& bias) {
+  void run(DnnPlan& plan, DType type, Work work, const Tensors& tensors) {
     std::size_t bytes = 0;
     const auto room_for = [&](const View& view) {
       const auto size =
@@ -182,19 +219,19 @@ class GpuConv final : public tensor::Conv2d {
       return (size + kAligned - 1) / kAligned * kAligned;
     };
     for (const View& view : tensors)
-      if (!serves(view, type)) bytes += room_for(view);
+      if (!view.empty() && !serves(view, type)) bytes += room_for(view);
     auto* room =
         dnn_.stream().scratch<std::byte>(static_cast<std::int64_t>(bytes));
     Tensors used = tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-      if (serves(tensors[i], type)) continue;
+      if (tensors[i].empty() || serves(tensors[i], type)) continue;
       used[i] = {room, type, tensors[i].shape};
       room += room_for(tensors[i]);
     }
     compute_in(used, tensors, work, [&] {
-      std::array<void*, 4> places{used[0].data, used[1].data, used[2].data,
-                                  bias.data};
-      plan.run({places.data(), bias.empty() ? 3U : 4U});
+      const std::array<void*, 4> places{used[0].data, used[1].data,
+                                        used[2].data, used[3].data};
+      plan.run({places.data(), used[3].empty() ? 3U : 4U});
     });
   }
 
@@ -208,28 +245,26 @@ class GpuConv final : public tensor::Conv2d {
   }
 
   // False: cuDNN cannot.
-  bool try_compute(Work work, std::int64_t batch, const Tensors& tensors,
-                   const View& bias) {
-    if (!bias.empty() && !serves(bias, DType::kF32)) return false;
+  bool try_compute(Work work, std::int64_t batch, const Tensors& tensors) {
     const std::pair key(work, batch);
     auto found = plans_.find(key);
     if (found == plans_.end())
-      found = plans_.emplace(key, make_plan(work, batch)).first;
+      found = plans_.emplace(key, make_plan(work, batch, tensors)).first;
     Planned& planned = found->second;
     if (!planned.plan) return false;
-    run(*planned.plan, planned.type, work, tensors, bias);
+    run(*planned.plan, planned.type, work, tensors);
     return true;
   }
 
   void compute(Work work, std::int64_t batch, const Tensors& tensors) {
-    if (better_exactly(work) || !try_compute(work, batch, tensors, {}))
+    if (better_exactly(work) || !try_compute(work, batch, tensors))
       compute_exactly(work, tensors);
   }
 
   void compute_exactly(Work work, const Tensors& tensors) {
     if (!exact_) exact_ = exact_conv(device_, spec_, max_batch_);
     Tensors used = tensors;
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
+    for (std::size_t i = 0; i < rooms_.size(); ++i) {
       if (tensors[i].dtype == DType::kF32) continue;
       auto& room = rooms_[i];
       if (!room || room->view().elements() < tensors[i].elements())

@@ -10,6 +10,10 @@ namespace {
 // Engines that want more are left out, faster as they may be.
 constexpr std::int64_t kMostWorkspace = std::int64_t{4} << 30;
 
+// Of engines that may not be right: those after them are slow, and some take a
+// second to be compiled.
+constexpr int kMostTried = 8;
+
 constexpr const char* kPuttingTogether = "putting a graph of cuDNN together";
 
 bool not_supported(cudnnStatus_t status) {
@@ -57,9 +61,9 @@ std::int64_t workspace_of(const DnnDescriptor& plan) {
   return bytes;
 }
 
-// The first that cuDNN expects to be fastest of those that are possible.
-std::optional<DnnDescriptor> plan_by(Dnn& dnn, cudnnBackendHeurMode_t mode,
-                                     const DnnDescriptor& graph) {
+// By the speed that cuDNN expects of them.
+std::vector<DnnDescriptor> configs_by(Dnn& dnn, cudnnBackendHeurMode_t mode,
+                                      const DnnDescriptor& graph) {
   DnnDescriptor heuristics(dnn, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
   heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, mode);
@@ -75,15 +79,7 @@ std::optional<DnnDescriptor> plan_by(Dnn& dnn, cudnnBackendHeurMode_t mode,
       CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
       static_cast<std::int64_t>(places.size()), places.data());
   configs.erase(configs.begin() + n, configs.end());
-  for (const DnnDescriptor& config : configs) {
-    if (!suits(dnn, config)) continue;
-    DnnDescriptor plan(dnn, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-    plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, dnn.handle());
-    plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
-    if (plan.try_finalize() != CUDNN_STATUS_SUCCESS) continue;
-    if (workspace_of(plan) <= kMostWorkspace) return plan;
-  }
-  return {};
+  return configs;
 }
 
 // Attributes of a convolution that differ in name alone.
@@ -119,6 +115,14 @@ ConvolutionNames names_of(DnnConvolution kind) {
           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+}
+
+DnnDescriptor pointwise(Dnn& dnn, cudnnPointwiseMode_t mode) {
+  DnnDescriptor what(dnn, CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  what.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, mode);
+  what.set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE,
+           CUDNN_DATA_FLOAT);
+  return what;
 }
 
 }  // namespace
@@ -238,22 +242,51 @@ void DnnGraph::convolve(DnnConvolution kind, const DnnWindow& window,
 }
 
 void DnnGraph::add(std::int64_t y, std::int64_t a, std::int64_t b) {
-  DnnDescriptor sum(dnn_, CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
-  sum.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE,
-          CUDNN_POINTWISE_ADD);
-  sum.set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE,
-          CUDNN_DATA_FLOAT);
-  sum.finalize(kPuttingTogether);
+  add_pointwise(pointwise(dnn_, CUDNN_POINTWISE_ADD), y, a, b);
+}
+
+void DnnGraph::relu(std::int64_t y, std::int64_t a) {
+  DnnDescriptor what = pointwise(dnn_, CUDNN_POINTWISE_RELU_FWD);
+  what.set(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION, CUDNN_TYPE_NAN_PROPOGATION,
+           CUDNN_PROPAGATE_NAN);
+  add_pointwise(std::move(what), y, a, {});
+}
+
+void DnnGraph::add_pointwise(DnnDescriptor what, std::int64_t y, std::int64_t a,
+                             std::optional<std::int64_t> b) {
+  what.finalize(kPuttingTogether);
   DnnDescriptor operation(dnn_, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
-  operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, sum);
+  operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, what);
   operation.set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, tensor(a));
-  operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, tensor(b));
+  if (b) operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, tensor(*b));
   operation.set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, tensor(y));
   operation.finalize(kPuttingTogether);
   operations_.push_back(std::move(operation));
 }
 
-std::optional<DnnPlan> DnnGraph::plan() const {
+std::optional<DnnPlan> DnnGraph::plan_by(cudnnBackendHeurMode_t mode,
+                                         const DnnDescriptor& graph,
+                                         const Check& is_right) const {
+  int tried = 0;
+  for (const DnnDescriptor& config : configs_by(dnn_, mode, graph)) {
+    if (tried == kMostTried) break;
+    if (!suits(dnn_, config)) continue;
+    DnnDescriptor made(dnn_, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+    made.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE,
+             dnn_.handle());
+    made.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
+    if (made.try_finalize() != CUDNN_STATUS_SUCCESS) continue;
+    const std::int64_t workspace = workspace_of(made);
+    if (workspace > kMostWorkspace) continue;
+    DnnPlan plan(dnn_, std::move(made), static_cast<std::size_t>(workspace),
+                 ids_);
+    if (!is_right || is_right(plan)) return plan;
+    ++tried;
+  }
+  return {};
+}
+
+std::optional<DnnPlan> DnnGraph::plan(const Check& is_right) const {
   std::vector<cudnnBackendDescriptor_t> operations;
   operations.reserve(operations_.size());
   for (const DnnDescriptor& operation : operations_)
@@ -266,10 +299,7 @@ std::optional<DnnPlan> DnnGraph::plan() const {
   if (not_supported(status)) return {};
   dnn_.check(status, kPuttingTogether);
   for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
-    if (auto plan = plan_by(dnn_, mode, graph)) {
-      const auto workspace = static_cast<std::size_t>(workspace_of(*plan));
-      return DnnPlan(dnn_, std::move(*plan), workspace, ids_);
-    }
+    if (auto plan = plan_by(mode, graph, is_right)) return plan;
   return {};
 }
 

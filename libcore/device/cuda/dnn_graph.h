@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -144,14 +145,23 @@ class DnnGraph {
                 std::int64_t w, std::int64_t y);
   // y = a + b, where an extent of b may be 1.
   void add(std::int64_t y, std::int64_t a, std::int64_t b);
+  // y = max(a, 0).  NaN should stay NaN, which engines neither say nor all do.
+  void relu(std::int64_t y, std::int64_t a);
 
-  // Nothing: cuDNN has no engine that computes it on tensor cores to the same
-  // bits each time.  Of factors that are floats these take TF32.
-  std::optional<DnnPlan> plan() const;
+  // Of the engines that compute it on tensor cores, to the same bits each time,
+  // the first that is right, by the speed that cuDNN expects of them; nothing:
+  // there is none.  Of factors that are floats these take TF32.
+  using Check = std::function<bool(DnnPlan&)>;
+  std::optional<DnnPlan> plan(const Check& is_right = {}) const;
 
  private:
   std::int64_t describe(std::span<const std::int64_t> extents,
                         cudnnDataType_t type, bool between);
+  std::optional<DnnPlan> plan_by(cudnnBackendHeurMode_t mode,
+                                 const DnnDescriptor& graph,
+                                 const Check& is_right) const;
+  void add_pointwise(DnnDescriptor what, std::int64_t y, std::int64_t a,
+                     std::optional<std::int64_t> b);
   const DnnDescriptor& tensor(std::int64_t id) const {
     return tensors_[static_cast<std::size_t>(id)];
   }

@@ -426,6 +426,29 @@ TEST_CASE("a convolution activated at once agrees with the reference") {
       }
 }
 
+TEST_CASE("NaN passes through a convolution activated at once") {
+  for (const ConvolutionCase& c : kCases) {
+    CAPTURE(c.name);
+    Lab lab(tested());
+    const std::int64_t n = c.max_batch;
+    Arrays a(lab, c.spec, n);
+    lab.device().fill(a.b.at(0, Shape{1}), kNan);
+    const View y = lab.blank(a.dy.shape);
+    if (!lab.device().conv2d(c.spec, n)->forward_activated(
+            y, a.x, a.w, a.b, {dl::tensor::Activation::kRelu}))
+      return;  // this device does not
+    const Values got = lab.get(y);
+    const auto filters = static_cast<std::size_t>(c.spec.filters);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const bool of_nan = i % filters == 0;
+      if (std::isnan(got[i]) != of_nan || got[i] < 0) {
+        CAPTURE(i, got[i]);
+        FAIL("NaN of a bias is not where it belongs");
+      }
+    }
+  }
+}
+
 TEST_CASE("a frozen convolution has its weights, bias and activation") {
   if (std::string_view(tested()) != "cpu") return;  // the others do not freeze
   const dl::tensor::ActivationSpec kinds[] = {

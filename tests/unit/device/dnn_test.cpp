@@ -74,6 +74,39 @@ TEST_CASE("bias is added by cuDNN, or after it where it cannot") {
   CHECK(count_of(take_calls(), "cudaLaunchKernel") == kernels + 2);
 }
 
+TEST_CASE("bias and relu are cuDNN's, or after it where it cannot") {
+  struct Case {
+    Precision precision;
+    bool fused;
+    std::int64_t kernels;
+  };
+  for (const auto [precision, fused, kernels] :
+       {Case{Precision::kTf32, true, 0}, Case{Precision::kTf32, false, 1},
+        // All four are cast, or all but the bias, which is added.
+        Case{Precision::kBfloat16, true, 4},
+        Case{Precision::kBfloat16, false, 4}}) {
+    Lab lab("emulated", precision), reference("reference");
+    const Convolved a(lab, kSpec, 2, y_shape(2));
+    const Convolved exact(reference, kSpec, 2, y_shape(2));
+    const View y = lab.blank(y_shape(2)), want = reference.blank(y_shape(2));
+    const dl::tensor::ActivationSpec relu{dl::tensor::Activation::kRelu};
+    const auto conv = lab.device().conv2d(kSpec, 2);
+    if (!fused)
+      fail_next("fused graph", CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN);
+    REQUIRE(conv->forward_activated(y, a.x, a.w, a.b, relu));
+    take_calls();
+    REQUIRE(conv->forward_activated(y, a.x, a.w, a.b, relu));
+    const auto calls = take_calls();
+    CHECK(count_of(calls, "cudnnBackendExecute") == 1);
+    CHECK(count_of(calls, "cudaLaunchKernel") == kernels);
+    reference.device().conv2d(kSpec, 2)->forward(want, exact.x, exact.w,
+                                                 exact.b);
+    reference.device().activate(relu, want, want);
+    check_close(lab.get(y), reference.get(want),
+                precision == Precision::kTf32 ? 2e-3 : 1e-2);
+  }
+}
+
 TEST_CASE("plans that cannot be are passed over") {
   check_forward([] { fail_next("heuristics", CUDNN_STATUS_NOT_SUPPORTED); });
   check_forward(

@@ -110,33 +110,36 @@ cudnnStatus_t finalize(cudnnBackendDescriptor_t descriptor) {
   return status;
 }
 
-using Notes = std::vector<cudnnBackendNumericalNote_t>;
+struct Engine {
+  std::vector<cudnnBackendNumericalNote_t> notes;
+  bool loses_nan = false;
+};
 
-// Of the engines for the graph; those that may be used are at the end.  As in
-// cuDNN, none make floats of bfloat16; unlike there, none take bfloat16 with
-// one channel a group.
-std::vector<Notes> engines_for(const DnnObject& graph) {
+// Those that may be used are at the end.  As in cuDNN, none make floats of
+// bfloat16; unlike there, none take bfloat16 with one channel a group.
+std::vector<Engine> engines_for(const DnnObject& graph) {
   const DnnOperands first =
       operands_of(*graph.objects(CUDNN_ATTR_OPERATIONGRAPH_OPS)[0]);
   const cudnnDataType_t type = first.x->data_type();
   for (const DnnObject* tensor : {first.w, first.y})
-    if (tensor->data_type() != type) return {};
+    if (!tensor->is_virtual() && tensor->data_type() != type) return {};
   if (type == CUDNN_DATA_BFLOAT16 && first.w->extents()[1] == 1) return {};
-  std::vector<Notes> engines = {
-      {CUDNN_NUMERICAL_NOTE_TENSOR_CORE,
-       CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS},
-      {CUDNN_NUMERICAL_NOTE_TENSOR_CORE, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC},
-      {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}};
+  std::vector<Engine> engines = {{{CUDNN_NUMERICAL_NOTE_TENSOR_CORE,
+                                   CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS}},
+                                 {{CUDNN_NUMERICAL_NOTE_TENSOR_CORE,
+                                   CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}},
+                                 {{CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, true},
+                                 {{CUDNN_NUMERICAL_NOTE_TENSOR_CORE}}};
   if (type == CUDNN_DATA_FLOAT) engines.emplace_back();
   return engines;
 }
 
-// An engine for the graph; its notes say whether it is one to be left alone.
 std::shared_ptr<DnnObject> make_config(const DnnObject& heuristics,
-                                       Notes notes) {
+                                       const Engine& kind) {
   const auto engine = std::make_shared<DnnObject>();
   engine->type = CUDNN_BACKEND_ENGINE_DESCRIPTOR;
-  engine->notes = std::move(notes);
+  engine->notes = kind.notes;
+  engine->loses_nan = kind.loses_nan;
   engine->finalized = true;
   engine->attributes[CUDNN_ATTR_ENGINE_OPERATION_GRAPH] =
       heuristics.attributes.at(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
@@ -174,9 +177,9 @@ cudnnStatus_t get_attribute(cudnnBackendDescriptor_t descriptor,
       name == CUDNN_ATTR_ENGINEHEUR_RESULTS &&
       type == CUDNN_TYPE_BACKEND_DESCRIPTOR) {
     DnnObjects configs;
-    for (const Notes& notes :
+    for (const Engine& engine :
          engines_for(object.object(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH)))
-      configs.push_back(make_config(object, notes));
+      configs.push_back(make_config(object, engine));
     return give(configs, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, most, count,
                 values);
   }

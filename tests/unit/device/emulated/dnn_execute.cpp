@@ -69,6 +69,22 @@ std::int64_t elements_of(const DnnObject& tensor) {
   return n;
 }
 
+double number_of(const DnnObject& tensor, const void* data, std::int64_t i) {
+  return factor_at(data,
+                   tensor.data_type() == CUDNN_DATA_BFLOAT16
+                       ? FactorType::kBfloat16
+                       : FactorType::kFloat,
+                   i);
+}
+
+void put(const DnnObject& tensor, void* data, std::int64_t i, double number) {
+  const auto rounded = static_cast<float>(number);
+  if (tensor.data_type() == CUDNN_DATA_BFLOAT16)
+    static_cast<std::uint16_t*>(data)[i] = as_bfloat16(rounded);
+  else
+    static_cast<float*>(data)[i] = rounded;
+}
+
 void convolve(const DnnOperands& o, FactorType type, void* x, void* w,
               void* y) {
   static std::vector<double> sums;
@@ -88,22 +104,23 @@ void convolve(const DnnOperands& o, FactorType type, void* x, void* w,
     });
   void* const result = o.result == o.y ? y : o.result == o.x ? x : w;
   for (std::size_t i = 0; i < sums.size(); ++i)
-    if (type == FactorType::kBfloat16)
-      static_cast<std::uint16_t*>(result)[i] =
-          as_bfloat16(static_cast<float>(sums[i]));
-    else
-      static_cast<float*>(result)[i] = static_cast<float>(sums[i]);
+    put(*o.result, result, static_cast<std::int64_t>(i), sums[i]);
 }
 
-void add(const DnnOperands& o, const float* a, const float* b, float* y) {
+void apply(const DnnOperands& o, bool loses_nan, void* a, void* b, void* y) {
   const auto offset = [](const DnnObject& tensor, const Place& at) {
     std::int64_t sum = 0;
     for (std::size_t k = 0; k < tensor.extents().size(); ++k)
       if (tensor.extents()[k] != 1) sum += at[k] * tensor.strides()[k];
     return sum;
   };
+  const auto relu = [=](double x) {
+    return x < 0 || (loses_nan && x != x) ? 0 : x;
+  };
   for_each_place(o.y->extents(), [&](const Place& at) {
-    y[offset(*o.y, at)] = a[offset(*o.x, at)] + b[offset(*o.w, at)];
+    const double x = number_of(*o.x, a, offset(*o.x, at));
+    put(*o.y, y, offset(*o.y, at),
+        o.w == o.x ? relu(x) : x + number_of(*o.w, b, offset(*o.w, at)));
   });
 }
 
@@ -183,10 +200,19 @@ DnnOperands operands_of(const DnnObject& o) {
     }
     default: {
       const auto& y = o.object(CUDNN_ATTR_OPERATION_POINTWISE_YDESC);
-      return {&o.object(CUDNN_ATTR_OPERATION_POINTWISE_XDESC),
-              &o.object(CUDNN_ATTR_OPERATION_POINTWISE_BDESC), &y, &y, nullptr};
+      const auto& x = o.object(CUDNN_ATTR_OPERATION_POINTWISE_XDESC);
+      return {&x,
+              o.has(CUDNN_ATTR_OPERATION_POINTWISE_BDESC)
+                  ? &o.object(CUDNN_ATTR_OPERATION_POINTWISE_BDESC)
+                  : &x,
+              &y, &y, nullptr};
     }
   }
+}
+
+bool is_relu(const DnnObject& pointwise) {
+  return pointwise.value<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE) ==
+         CUDNN_POINTWISE_RELU_FWD;
 }
 
 cudnnStatus_t check_plan(const DnnObject& plan, const DnnObject& pack) {
@@ -208,8 +234,7 @@ void execute_plan(const DnnObject& plan, const DnnObject& pack) {
     if (o.window != nullptr)
       convolve(o, *factors_of(engine_of(plan), o), x, w, y);
     else
-      add(o, static_cast<float*>(x), static_cast<float*>(w),
-          static_cast<float*>(y));
+      apply(o, engine_of(plan).loses_nan, x, w, y);
   }
 }
 

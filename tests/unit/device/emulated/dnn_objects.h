@@ -28,8 +28,9 @@ struct DnnObject {
   cudnnBackendDescriptorType_t type{};
   std::map<cudnnBackendAttributeName_t, DnnAttribute> attributes;
   bool finalized = false;
-  // Of an engine: the notes are its only difference.
+  // Of an engine.
   std::vector<cudnnBackendNumericalNote_t> notes;
+  bool loses_nan = false;  // in relu
   // Of a plan: what is between its operations, by tensor.
   mutable std::map<std::int64_t, std::vector<float>> between;
 
@@ -74,11 +75,13 @@ struct DnnObject {
 
 // The tensors of an operation, one of which is its result.
 struct DnnOperands {
-  const DnnObject *x, *w, *y;  // of a sum: what is added, w to x
+  const DnnObject *x, *w,
+      *y;  // of a sum: what is added, w to x; of relu: w = x
   const DnnObject* result;
-  const DnnObject* window;  // of a convolution; null: a sum
+  const DnnObject* window;  // of a convolution, else null
 };
 DnnOperands operands_of(const DnnObject& operation);
+bool is_relu(const DnnObject& pointwise);  // else a sum
 
 // An attribute that a descriptor of some type has.
 struct DnnRule {

@@ -84,9 +84,22 @@ bool is_convolution(const DnnOperands& o) {
   return true;
 }
 
-bool is_sum(const DnnOperands& o) {
-  for (const DnnObject* tensor : {o.x, o.w, o.y})
-    if (tensor->data_type() != CUDNN_DATA_FLOAT) return false;
+bool is_function(const DnnObject& f) {
+  if (is_relu(f))
+    return f.has(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION) &&
+           f.value<cudnnNanPropagation_t>(
+               CUDNN_ATTR_POINTWISE_NAN_PROPAGATION) == CUDNN_PROPAGATE_NAN;
+  return f.value<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE) ==
+         CUDNN_POINTWISE_ADD;
+}
+
+bool is_pointwise(const DnnObject& operation) {
+  const DnnOperands o = operands_of(operation);
+  if (o.x->data_type() != CUDNN_DATA_FLOAT) return false;
+  const bool takes_b = operation.has(CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
+  if (takes_b ==
+      is_relu(operation.object(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR)))
+    return false;
   const Extents a = o.x->extents(), b = o.w->extents();
   if (!std::ranges::equal(a, o.y->extents()) || a.size() != b.size())
     return false;
@@ -95,14 +108,18 @@ bool is_sum(const DnnOperands& o) {
   return true;
 }
 
-// Ids are those of one tensor, and what is not in memory is computed before it
-// is used.
+// Ids are those of one tensor, what is not in memory is computed before it is
+// used, and what is there is of one type.
 bool is_graph(const DnnObject& graph) {
   std::map<std::int64_t, const DnnObject*> tensors;
   std::set<std::int64_t> made;
-  for (const auto& operation : graph.objects(CUDNN_ATTR_OPERATIONGRAPH_OPS)) {
+  const auto& operations = graph.objects(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+  if (operations.empty()) return false;
+  const auto type = operands_of(*operations[0]).w->data_type();
+  for (const auto& operation : operations) {
     const DnnOperands o = operands_of(*operation);
     for (const DnnObject* tensor : {o.x, o.w, o.y}) {
+      if (!tensor->is_virtual() && tensor->data_type() != type) return false;
       if (tensors.emplace(tensor->id(), tensor).first->second != tensor)
         return false;
       if (tensor->is_virtual() && tensor != o.result &&
@@ -111,7 +128,7 @@ bool is_graph(const DnnObject& graph) {
     }
     made.insert(o.result->id());
   }
-  return !tensors.empty();
+  return true;
 }
 
 bool is_pack(const DnnObject& pack) {
@@ -165,11 +182,12 @@ std::span<const DnnRule> dnn_rules(cudnnBackendDescriptorType_t type) {
       {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA, CUDNN_TYPE_FLOAT}}},
     {CUDNN_BACKEND_POINTWISE_DESCRIPTOR, {
       {CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE},
-      {CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE}}},
+      {CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE},
+      {CUDNN_ATTR_POINTWISE_NAN_PROPAGATION, CUDNN_TYPE_NAN_PROPOGATION, DnnRule::kOne, DnnRule::kOptional}}},
     {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, {
       {CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, CUDNN_TYPE_BACKEND_DESCRIPTOR},
       {CUDNN_ATTR_OPERATION_POINTWISE_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR},
-      {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR},
+      {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, DnnRule::kOne, DnnRule::kOptional},
       {CUDNN_ATTR_OPERATION_POINTWISE_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR}}},
     {CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, {
       {CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE},
@@ -222,10 +240,9 @@ cudnnStatus_t check_object(const DnnObject& object) {
     case CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR:
       return unless_bad(is_window(object));
     case CUDNN_BACKEND_POINTWISE_DESCRIPTOR:
-      return unless_bad(object.value<cudnnPointwiseMode_t>(
-                            CUDNN_ATTR_POINTWISE_MODE) == CUDNN_POINTWISE_ADD);
+      return unless_bad(is_function(object));
     case CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR:
-      return unless_bad(is_sum(operands_of(object)));
+      return unless_bad(is_pointwise(object));
     case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
       if (!is_graph(object)) return CUDNN_STATUS_BAD_PARAM;
       if (object.objects(CUDNN_ATTR_OPERATIONGRAPH_OPS).size() == 1)
