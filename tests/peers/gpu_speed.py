@@ -23,7 +23,7 @@ EXAMPLES = HERE.parents[1] / "scripts" / "examples"
 CLASSES = 10
 BATCHES = 4  # of data, used over and over
 ROUNDS = 5
-START = 0.8  # of a row's time, for all sides to become ready
+MEASURING = 15  # seconds of a row that are kept for it, or half the time
 TARGET = 0.99
 
 # name, network, an example's shape, (mini-batch, precision) each
@@ -39,7 +39,7 @@ TINY = [("tiny", {"input": {"shape": [3]}, "updater": {"type": "adam"}, "layers"
     {"type": "dense", "units": 4, "activation": "relu"},
     {"type": "output", "units": CLASSES, "loss": "negative_log_likelihood"}]}, [3], [(4, "bfloat16")])]
 
-SIDES = {"eager": [], "max-autotune": ["--compile"]}
+SIDES = ["eager", "max-autotune"]
 
 
 def parse():
@@ -145,12 +145,14 @@ def torch_sees(device):
     return None if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
 
 
-def commands_of(args, precision):
+def commands_of(args, folder, precision):
     """{side: (command, flags)}"""
     common = ["--precision", precision]
+    theirs = ["--device", args.torch_device, *common]
     return {"ours": (["peer-step"], ["--device", args.device, *common]),
-            **{name: (python("torch_gpu.py"), ["--device", args.torch_device, *common, *flags])
-               for name, flags in SIDES.items()}}
+            "eager": (python("torch_gpu.py"), theirs),
+            "max-autotune": (python("torch_gpu.py"),
+                             [*theirs, "--compile", str(folder.parent / "turn")])}
 
 
 def speeds_of(args, folder, network, shape, batch, precision):
@@ -159,7 +161,7 @@ def speeds_of(args, folder, network, shape, batch, precision):
     folder.mkdir()
     cell = cell_of(folder, network, shape, batch)
     return {name: (command, cell, flags, BATCHES + 1 if "--compile" in flags else 0)
-            for name, (command, flags) in commands_of(args, precision).items()}
+            for name, (command, flags) in commands_of(args, folder, precision).items()}
 
 
 def begin(command, cell, flags, steps, until):
@@ -169,17 +171,28 @@ def begin(command, cell, flags, steps, until):
     return side
 
 
-def begin_all(pool, contest, torch_is_missing, until):
-    """(sides by name, why others are missing)"""
-    begun = {name: pool.submit(begin, *what, until) for name, what in contest.items()
-             if name == "ours" or not torch_is_missing}
-    sides, missing = {}, dict.fromkeys(SIDES, torch_is_missing) if torch_is_missing else {}
-    for name, start in begun.items():
+def begun(starts):
+    """(sides by name, why others are missing) of {side: what pool.submit() returned}"""
+    sides, missing = {}, {}
+    for name, start in starts.items():
         try:
             sides[name] = start.result()
         except (Gone, OSError) as why:
             missing[name] = f"it did not become ready: {why}"
     return sides, missing
+
+
+def compile_all(pool, contests, until):
+    """[{side: its start}]: of all contests at once, as it takes minutes."""
+    starts = [{name: pool.submit(begin, *what, until) for name, what in contest.items()
+               if "--compile" in what[2]} for contest in contests]
+    concurrent.futures.wait([start for row in starts for start in row.values()])
+    return starts
+
+
+def begin_all(pool, contest, compiled, until):
+    return begun({name: compiled.get(name) or pool.submit(begin, *what, until)
+                  for name, what in contest.items()})
 
 
 def end_all(sides):
@@ -215,12 +228,13 @@ def digits_of(folder, name, mnist):
 
 def race_of(args, folder):
     """As speeds_of: LeNet and MNIST."""
+    folder.mkdir()
     train, test = (digits_of(folder, part, args.mnist) for part in ("train", "t10k"))
     # Its own updater takes longer than anybody's patience.
     network = json.loads((EXAMPLES / "lenet.json").read_text())
     network |= {"updater": {"type": "adam", "learning_rate": 0.001}, "regularization": {}}
     cell = {"model": new_model(folder, network, train), "batch": 64, "threads": 1}
-    commands = commands_of(args, "float32")
+    commands = commands_of(args, folder, "float32")
     command, flags = commands.pop("ours")
     return {"ours": (command, cell | {"data": train}, flags + ["--test", test], 0),
             **{name: (command, cell | {"data": str(args.mnist)}, flags, 0)
@@ -304,39 +318,41 @@ def settings_of(args):
     return [row for row, name in zip(rows, names) if wanted is None or name in wanted]
 
 
-def shares(count, end):
-    """For each of so many: until when it may become ready, and be measured.  What one
-    does not need, the next may take."""
-    for left in range(count, 0, -1):
-        now = time.monotonic()
-        share = (end - now) / left
-        yield now + START * share, now + share
-
-
 def compare(args, folder, pool):
-    """What is written to --json.  One row after the other: a side that compiles measures
-    what it chooses between, and is to be alone on the GPU."""
-    why = pool.submit(torch_sees, args.torch_device)
+    """What is written to --json.  When all that compiles is ready, or the time for it is
+    over, one row after the other is measured."""
+    end = time.monotonic() + args.seconds
+    why = torch_sees(args.torch_device)
+    torch_is_missing = why and f"no PyTorch with this GPU: {why}"
     settings = settings_of(args)
-    torch_is_missing = why.result() and f"no PyTorch with this GPU: {why.result()}"
+    contests = list(pool.map(lambda i: speeds_of(args, folder / str(i), *settings[i][1:]),
+                             range(len(settings))))
+    if args.mnist:
+        contests.append(race_of(args, folder / "mnist"))
+    missing_in_all = dict.fromkeys(SIDES, torch_is_missing) if torch_is_missing else {}
+    if torch_is_missing:
+        contests = [{"ours": contest["ours"]} for contest in contests]
+    kept = min(MEASURING * len(contests), args.seconds / 2)
+    compiled = compile_all(pool, contests, end - kept)
     rows = []
-    turns = shares(len(settings) + bool(args.mnist), time.monotonic() + args.seconds)
     show_head()
-    for i, setting in enumerate(settings):
-        name, _, _, batch, precision = setting
-        contest = speeds_of(args, folder / str(i), *setting[1:])
-        ready, end = next(turns)
-        sides, missing = begin_all(pool, contest, torch_is_missing, ready)
-        rows.append(row_of(name, batch, precision, measure(sides, missing, end), missing))
+
+    def sides_of_next():
+        """(sides, why others are missing, until when)"""
+        i = len(rows)
+        share = time.monotonic() + (end - time.monotonic()) / (len(contests) - i)
+        sides, missing = begin_all(pool, contests[i], compiled[i], share)
+        return sides, missing | missing_in_all, share
+    for name, _, _, batch, precision in settings:
+        sides, missing, until = sides_of_next()
+        rows.append(row_of(name, batch, precision, measure(sides, missing, until), missing))
         show(rows[-1])
     show_missing(rows)
     found = {"training": rows, "coding": coding(args)}
     print(f"coding {found['coding']['elements']} parameters: "
           f"{found['coding']['of_copy']:.2f} of the speed of copying")
     if args.mnist:
-        contest = race_of(args, folder)
-        ready, end = next(turns)
-        found["mnist"] = race(*begin_all(pool, contest, torch_is_missing, ready), end)
+        found["mnist"] = race(*sides_of_next())
         print(f"LeNet to {TARGET:.0%} of MNIST's test set: " +
               ", ".join(f"{side} {seconds:.1f} s" if seconds else f"{side} never"
                         for side, seconds in found["mnist"]["seconds"].items()))

@@ -1,15 +1,18 @@
 """PyTorch's side on a GPU: see peer_step.cpp for the conversation.
 
---compile: by torch.compile(mode="max-autotune").  Of NumPy and PyTorch alone, as a
+--compile FILE: by torch.compile(mode="max-autotune"); what that chooses between is
+measured by one process at a time of those that name the same file.  Of NumPy and PyTorch alone, as a
 machine with a GPU may have no more.  The data are noise, or where --data is a folder
 the MNIST digits in it, on the GPU already, in the layout that is faster there.
 --precision: as dl-worker's; bfloat16 is autocast."""
 
 import argparse
+import fcntl
 import gzip
 import json
 import math
 import pathlib
+import threading
 
 import numpy as np
 import torch
@@ -72,6 +75,32 @@ def digits(folder, name, normalizer, args):
             for i in range(0, len(y) - args.batch + 1, args.batch)]
 
 
+def measure_in_turn(path):
+    """Those that compile on one GPU disturb each other there, if nowhere else."""
+    try:
+        from torch._inductor.runtime.benchmarking import benchmarker
+    except ImportError:  # another version of PyTorch
+        return
+    file, mine, depth = path.open("w"), threading.RLock(), 0
+
+    def in_turn(measure):
+        def measured(*args, **kwargs):
+            nonlocal depth
+            with mine:  # by one thread, which may come here again
+                if depth == 0:
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                depth += 1
+                try:
+                    return measure(*args, **kwargs)
+                finally:
+                    depth -= 1
+                    if depth == 0:
+                        fcntl.flock(file, fcntl.LOCK_UN)
+        return measured
+    for name in ("benchmark", "benchmark_gpu"):
+        setattr(benchmarker, name, in_turn(getattr(benchmarker, name)))
+
+
 class Rounded(torch.nn.Module):
     """In bfloat16 where autocast takes it; the loss in float32."""
 
@@ -92,13 +121,15 @@ def main():
     parser.add_argument("--batch", type=int, required=True)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--precision", default="float32")
-    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--compile", type=pathlib.Path)
     args = parser.parse_args()
     args.exact = False
     tf32 = args.precision == "tf32"
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.backends.cudnn.benchmark = True
     torch.manual_seed(1)
+    if args.compile:
+        measure_in_turn(args.compile)
     model, trained, output, shape, normalizer = built(args.model)
     model = model.to(args.device)
     if len(shape) == 3:
