@@ -1,5 +1,7 @@
 // Work that is overdue is leased to a second worker.
 
+#include <fstream>
+
 #include "tests/unit/cluster/master/whole_run.h"
 
 using namespace simulation;

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "libcore/cluster/protocol/probe.h"
+#include "libcore/io/digest.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
 using namespace simulation;

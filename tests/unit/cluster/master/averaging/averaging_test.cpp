@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "libcore/cluster/settings/averaging_settings.h"
+#include "libcore/cluster/store/replay.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
 using namespace simulation;

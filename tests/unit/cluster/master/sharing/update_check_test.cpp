@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "libcore/base/error.h"
+#include "libcore/cluster/store/replay.h"
 #include "libcore/exchange/threshold.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
