@@ -10,7 +10,8 @@ namespace dl::tensor {
 //   xhat = (x - mean[c]) / sqrt(variance[c] + epsilon)
 //   y = gamma[c] xhat + beta[c], or with relu the larger of that and 0
 //
-// Its gradients, where with relu dy counts as 0 unless y > 0:
+// Device::batch_norm() adds what is `added` [as x], before relu; the gradients
+// know nothing of it.  Those, where with relu dy counts as 0 unless y > 0:
 //
 //   dgamma[c] = sum of dy xhat      dbeta[c] = sum of dy
 //   dx = gamma[c] / sqrt(variance[c] + epsilon)
@@ -19,6 +20,7 @@ struct BatchNorm {
   View mean, variance, gamma, beta;  // [c]
   double epsilon = 1e-5;
   bool relu = false;
+  View added = {};  // or empty
 };
 
 // Device::batch_statistics(), in one pass; false: nothing is done, that gains

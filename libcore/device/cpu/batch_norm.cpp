@@ -69,9 +69,10 @@ DL_VECTOR void batch_norm_sums(float* dgamma, float* dbeta, const float* dy,
       store);
 }
 
-// y = (x - mean) * factor + beta
-DL_VECTOR void batch_norm(float* y, const float* x, const Channels& of,
-                          std::int64_t rows, std::int64_t length) {
+// y = (x - mean) * factor + beta, + added unless that is null
+DL_VECTOR void batch_norm(float* y, const float* x, const float* added,
+                          const Channels& of, std::int64_t rows,
+                          std::int64_t length) {
   float factor[kStrip];
   // What is below this is cut off.
   const float least = of.relu ? 0.0F : -std::numeric_limits<float>::infinity();
@@ -81,6 +82,15 @@ DL_VECTOR void batch_norm(float* y, const float* x, const Channels& of,
     const float *mean = of.mean + first, *beta = of.beta + first;
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::int64_t at = r * length + first;
+      if (added != nullptr) {
+        DL_INDEPENDENT
+        for (std::int64_t c = 0; c < width; ++c) {
+          const float z = (x[at + c] - mean[c]) * factor[c] + beta[c];
+          const float sum = z + added[at + c];
+          y[at + c] = sum < least ? least : sum;
+        }
+        continue;
+      }
       DL_INDEPENDENT
       for (std::int64_t c = 0; c < width; ++c) {
         const float z = (x[at + c] - mean[c]) * factor[c] + beta[c];
@@ -164,8 +174,14 @@ void CpuDevice::batch_norm(const BatchNorm& spec, View y, View x) {
   const Rows rows = rows_with(x, {});
   check_reals(DType::kF32, {y});
   check_same_shape(y, x);
-  kernels::batch_norm(y.as<float>(), x.as<float>(), channels_of(spec, rows),
-                      rows.count, rows.length);
+  const float* added = nullptr;
+  if (!spec.added.empty()) {
+    check_reals(DType::kF32, {spec.added});
+    check_same_shape(spec.added, x);
+    added = spec.added.as<float>();
+  }
+  kernels::batch_norm(y.as<float>(), x.as<float>(), added,
+                      channels_of(spec, rows), rows.count, rows.length);
 }
 
 void CpuDevice::batch_norm_sums(const BatchNorm& spec, View dgamma, View dbeta,

@@ -111,6 +111,19 @@ struct Normalise {
   }
 };
 
+// Of x and what is added.
+struct NormaliseAndAdd {
+  using Column = Normalise::Column;
+  Channels of;
+  DL_DEVICE Column column(std::int64_t c) const {
+    return {of.mean[c], of.factor(c), of.beta[c]};
+  }
+  DL_DEVICE float value(const Column& c, const float (&in)[2]) const {
+    const float y = (in[0] - c.less) * c.factor + c.more + in[1];
+    return of.relu && y < 0 ? 0.0F : y;
+  }
+};
+
 // Of dy and x.
 struct SumSlopes {
   using Column = Normalise::Column;
@@ -177,8 +190,14 @@ void CudaDevice::batch_norm(const BatchNorm& spec, View y, View x) {
   const Rows rows = rows_with(x, spec);
   check_reals({y});
   check_same_shape(y, x);
-  map_columns(stream_, rows.count, rows.length, Reals(y), Inputs<1>{{Reals(x)}},
-              Normalise{Channels(spec)});
+  if (spec.added.empty())
+    return map_columns(stream_, rows.count, rows.length, Reals(y),
+                       Inputs<1>{{Reals(x)}}, Normalise{Channels(spec)});
+  check_reals({spec.added});
+  check_same_shape(spec.added, x);
+  map_columns(stream_, rows.count, rows.length, Reals(y),
+              Inputs<2>{{Reals(x), Reals(spec.added)}},
+              NormaliseAndAdd{Channels(spec)});
 }
 
 void CudaDevice::batch_norm_sums(const BatchNorm& spec, View dgamma, View dbeta,

@@ -64,9 +64,14 @@ void ReferenceDevice::batch_norm(const BatchNorm& spec, View y, View x) {
   const std::int64_t channels = channels_of(x, spec);
   check_reals(DType::kF64, {y});
   check_same_shape(y, x);
+  if (!spec.added.empty()) {
+    check_reals(DType::kF64, {spec.added});
+    check_same_shape(spec.added, x);
+  }
   for (std::int64_t i = 0; i < x.elements(); ++i) {
     const std::int64_t c = i % channels;
-    const double z = result(spec, xhat_of(spec, x, i, c), c);
+    double z = result(spec, xhat_of(spec, x, i, c), c);
+    if (!spec.added.empty()) z += spec.added.as<double>()[i];
     y.as<double>()[i] = spec.relu && z < 0 ? 0 : z;
   }
 }

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 namespace dl::nn {
-namespace {
+namespace fusions {
 
-// The step that alone reads the value; end() if there is none.
-auto only_reader(const NetworkConfig& config, Plan& plan, Value v) {
+std::vector<PlannedLayer>::iterator only_reader(const NetworkConfig& config,
+                                                Plan& plan, Value v) {
   auto reader = plan.steps.end();
   for (const std::size_t layer : config.outputs)
     if (config.value_of(layer) == v || config.layers[layer].target == v)
@@ -20,10 +20,15 @@ auto only_reader(const NetworkConfig& config, Plan& plan, Value v) {
   return reader;
 }
 
+}  // namespace fusions
+
+namespace {
+
 void apply(fusions::Rule rule, const NetworkConfig& config,
            const Layout& layout, Plan& plan) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    const auto second = only_reader(config, plan, plan.steps[i].output);
+    const auto second =
+        fusions::only_reader(config, plan, plan.steps[i].output);
     if (second == plan.steps.end() || second->inputs.size() > 1) continue;
     const Value output = second->output;
     // Shapes are those of whole sequences here.
@@ -42,6 +47,7 @@ void fuse(const NetworkConfig& config, const Layout& layout, bool training,
           Plan& plan) {
   apply(fusions::convolution_and_pooling, config, layout, plan);
   if (!training) apply(fusions::batch_normalisation, config, layout, plan);
+  if (training) fusions::residual_ends(config, layout, plan);
   apply(fusions::batch_norm_and_relu, config, layout, plan);
   apply(fusions::activation, config, layout, plan);
 }

@@ -16,6 +16,10 @@ void fuse(const NetworkConfig& config, const Layout& layout, bool training,
 
 namespace fusions {
 
+// The step that alone reads the value; end() if there is none.
+std::vector<PlannedLayer>::iterator only_reader(const NetworkConfig& config,
+                                                Plan& plan, Value v);
+
 // Steps [i] and [i + k] of a plan, the second being the only one that reads
 // what the first gives.
 struct Pair {
@@ -36,6 +40,10 @@ bool batch_normalisation(const NetworkConfig& config, const Layout& layout,
 // Batch normalisation by itself and relu behind it; see layers/batch_norm.h.
 bool batch_norm_and_relu(const NetworkConfig& config, const Layout& layout,
                          const Pair& pair);
+// The end of a residual block: relu of a sum of two, one of which is batch
+// normalisation by itself.  Of the whole plan, as three become one.
+void residual_ends(const NetworkConfig& config, const Layout& layout,
+                   Plan& plan);
 // An activation behind a layer that has none.
 bool activation(const NetworkConfig& config, const Layout& layout,
                 const Pair& pair);

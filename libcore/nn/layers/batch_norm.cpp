@@ -21,11 +21,13 @@ using tensor::View;
 
 class BatchNorm final : public Layer {
  public:
-  BatchNorm(const LayerSite& site, Memory& memory, bool relu = false)
+  enum class Behind { kNothing, kRelu, kSumAndRelu };
+  BatchNorm(const LayerSite& site, Memory& memory,
+            Behind behind = Behind::kNothing)
       : site_(site),
         decay_(site.settings->number("decay")),
         epsilon_(site.settings->number("epsilon")),
-        relu_(relu) {
+        behind_(behind) {
     if (!site.training) return;
     const std::int64_t c = site.output.shape.back();
     if (site.frozen) {
@@ -66,7 +68,13 @@ class BatchNorm final : public Layer {
 
   void backward(const Flow& flow, const Step& step) override {
     tensor::Device& device = *site_.device;
-    if (site_.frozen) return scale_back(flow.dx[0], flow);
+    if (behind_ == Behind::kSumAndRelu && step.examples > 0)
+      device.activate_gradient({tensor::Activation::kRelu}, flow.dy, flow.dy,
+                               flow.y, {});
+    if (site_.frozen) {
+      if (!flow.dx[0].empty()) scale_back(flow.dx[0], flow);
+      return;
+    }
     if (step.lanes->alone() && !site_.output.steps && step.examples > 0) {
       const View dgamma = site_.gradients[0], dbeta = site_.gradients[1];
       device.batch_norm_sums(by(mean_, variance_), dgamma, dbeta, flow.dy,
@@ -104,7 +112,7 @@ class BatchNorm final : public Layer {
             .gamma = site_.parameters[0],
             .beta = site_.parameters[1],
             .epsilon = epsilon_,
-            .relu = relu_};
+            .relu = behind_ == Behind::kRelu};
   }
 
   // Values of a channel in so many examples.
@@ -212,7 +220,12 @@ class BatchNorm final : public Layer {
   }
 
   void normalise(const Flow& flow, View mean, View variance) {
-    site_.device->batch_norm(by(mean, variance), flow.y, flow.x[0]);
+    tensor::BatchNorm spec = by(mean, variance);
+    if (behind_ == Behind::kSumAndRelu) {
+      spec.added = flow.x[1];
+      spec.relu = true;
+    }
+    site_.device->batch_norm(spec, flow.y, flow.x[0]);
   }
 
   void move(View running, View batch, double decay) {
@@ -222,7 +235,7 @@ class BatchNorm final : public Layer {
 
   LayerSite site_;
   double decay_, epsilon_;
-  bool relu_;
+  Behind behind_;
   View mean_, variance_;  // of this mini-batch
   View sums_, sum_dy_xhat_, sum_dy_;
   // Of sequences, which may have padding:
@@ -256,7 +269,17 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
 
 std::unique_ptr<Layer> make_batch_norm_relu(const LayerSite& site,
                                             Memory& memory) {
-  return std::make_unique<BatchNorm>(site, memory, true);
+  return std::make_unique<BatchNorm>(site, memory, BatchNorm::Behind::kRelu);
+}
+
+std::unique_ptr<Layer> make_residual_end(const LayerSite& site,
+                                         Memory& memory) {
+  return std::make_unique<BatchNorm>(site, memory,
+                                     BatchNorm::Behind::kSumAndRelu);
+}
+
+Manners manners_of_residual_end() {
+  return {.in_place = true, .spoils_gradient = true, .passes_rest = true};
 }
 
 const LayerType& batch_norm() {

@@ -57,7 +57,8 @@ void Backward::begin_with(Value output) {
 // Where the step writes the gradient of its input.
 BufferIndex Backward::target(const PlannedLayer& step, std::size_t input,
                              BufferIndex dy, int at) {
-  if (step.manners.passes_gradient || step.manners.alias) return dy;
+  const Manners& m = step.manners;
+  if (m.passes_gradient || m.alias || (m.passes_rest && input > 0)) return dy;
   if (input == 0 && step.manners.gradient_in_place && !is_shared(dy) &&
       elements(step.inputs[0]) == elements(step.output))
     return dy;

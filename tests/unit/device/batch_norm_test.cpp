@@ -117,10 +117,14 @@ TEST_CASE("cpu batch normalisation agrees with the reference") {
           const dl::tensor::BatchNorm spec{mean, variance, gamma,
                                            beta, kEpsilon, relu};
           lab.device().batch_norm(spec, y, x);
+          dl::tensor::BatchNorm with_sum = spec;
+          with_sum.added = dy;
+          const View sum = lab.blank(shape);
+          lab.device().batch_norm(with_sum, sum, x);
           lab.device().batch_norm_sums(spec, dgamma, dbeta, dy, x);
           lab.device().batch_norm_gradient(spec, dx, dy, x, dbeta, dgamma, 17);
           Values all = lab.get(y);
-          for (const View& view : {s, dgamma, dbeta, dx})
+          for (const View& view : {s, dgamma, dbeta, dx, sum})
             for (const double value : lab.get(view)) all.push_back(value);
           return all;
         },
