@@ -65,8 +65,8 @@ dl-infer -q --model m.safetensors --keep-state old pipe >lines &
 exec 4<lines
 exec 3>pipe
 head -c -1 b.dls >&3 # all but the end
-read -r _ <&4 && kill -KILL $!
-{ wait $!; } 2>/dev/null # bash would report a killed one
+read -r _ <&4
+{ kill -KILL $! && wait $!; } 2>/dev/null # bash reports a killed one when it likes
 exec 3>&- 4<&-
 cmp old kept && echo "as it was"
 find . -name '*old?*' -o -name '.*old*'
