@@ -18,6 +18,7 @@ namespace {
 struct Case {
   const char* name;
   std::string shape, layers, more;
+  bool nodes = false;  // the layers are those of a graph
 };
 
 const std::string kOutput =
@@ -39,7 +40,26 @@ const std::vector<Case> kCases = {
         {"type": "gru", "units": 4}, )" +
          kOutput,
      R"(, "updater": {"type": "nesterov", "learning_rate": 0.1})"},
+    {"residual block", "[6, 6, 2]",
+     R"({"name": "c", "type": "conv2d", "from": "x", "filters": 4,
+         "kernel": [3, 3], "padding": "same", "bias": false},
+        {"name": "n", "type": "batch_norm"},
+        {"name": "skipped", "type": "conv2d", "from": "x", "filters": 4,
+         "kernel": [1, 1]},
+        {"name": "sum", "type": "add", "from": ["n", "skipped"]},
+        {"name": "end", "type": "activation", "activation": "relu"},
+        {"name": "out", "type": "output", "units": 3,
+         "loss": "negative_log_likelihood"})",
+     R"(, "updater": {"type": "nesterov", "learning_rate": 0.1})", true},
 };
+
+NetworkConfig config_of(const Case& c) {
+  if (!c.nodes) return sequence(c.shape, c.layers, c.more);
+  return parse_network(
+      R"({"seed": 7, "inputs": [{"name": "x", "shape": )" + c.shape + "}]" +
+          c.more + R"(, "outputs": "out", "nodes": [)" + c.layers + "]}",
+      "'test.json'");
+}
 
 std::string gpu() {
   if (const char* const named = std::getenv("DL_TEST_DEVICE")) return named;
@@ -90,7 +110,7 @@ class Learner {
 TEST_CASE("a network learns on cuda what it does on the cpu") {
   const Case& c = GENERATE(from_range(kCases));
   CAPTURE(c.name);
-  const NetworkConfig config = sequence(c.shape, c.layers, c.more);
+  const NetworkConfig config = config_of(c);
   Network cpu = compile(config, 6, "cpu"), cuda = compile(config, 6, gpu());
   for (std::int64_t i = 0; i < 6; ++i) {
     CAPTURE(i);
@@ -183,7 +203,7 @@ TEST_CASE("a network learns on several GPUs what it does on the cpu") {
   ::setenv("DL_EMULATED_GPUS", "3", 1);
   const Case& c = GENERATE(from_range(kCases));
   CAPTURE(c.name);
-  const NetworkConfig config = sequence(c.shape, c.layers, c.more);
+  const NetworkConfig config = config_of(c);
   Network cpu = compile(config, 7, "cpu"),
           gpus = compile(config, 7, "cuda:all"),
           again = compile(config, 7, "cuda:0,1,2");
@@ -250,7 +270,7 @@ TEST_CASE(
     "a network learns on cuda in less precision what it does in float32") {
   const Case& c = GENERATE(from_range(kMixed));
   CAPTURE(c.name);
-  const NetworkConfig config = sequence(c.shape, c.layers, c.more);
+  const NetworkConfig config = config_of(c);
   const auto learn = [&](Precision precision) {
     Learner learner(config, precision);
     std::vector<double> losses;
@@ -305,7 +325,7 @@ TEST_CASE("padding is found on cuda in any precision") {
 TEST_CASE("a network learns on cuda the same bits each time") {
   const Case& c = GENERATE(from_range(kMixed));
   CAPTURE(c.name);
-  const NetworkConfig config = sequence(c.shape, c.layers, c.more);
+  const NetworkConfig config = config_of(c);
   for (const Precision precision : precisions()) {
     Learner one(config, precision), other(config, precision);
     for (int i = 0; i < 5; ++i) CHECK(one.step() == other.step());
