@@ -24,6 +24,7 @@ CLASSES = 10
 BATCHES = 4  # of data, used over and over
 ROUNDS = 5
 MEASURING = 15  # seconds of a row that are kept for it, or half the time
+START = 0.8  # of these, for what does not compile to become ready
 TARGET = 0.99
 
 # name, network, an example's shape, (mini-batch, precision) each
@@ -340,9 +341,10 @@ def compare(args, folder, pool):
     def sides_of_next():
         """(sides, why others are missing, until when)"""
         i = len(rows)
-        share = time.monotonic() + (end - time.monotonic()) / (len(contests) - i)
-        sides, missing = begin_all(pool, contests[i], compiled[i], share)
-        return sides, missing | missing_in_all, share
+        now = time.monotonic()
+        share = (end - now) / (len(contests) - i)
+        sides, missing = begin_all(pool, contests[i], compiled[i], now + START * share)
+        return sides, missing | missing_in_all, now + share
     for name, _, _, batch, precision in settings:
         sides, missing, until = sides_of_next()
         rows.append(row_of(name, batch, precision, measure(sides, missing, until), missing))

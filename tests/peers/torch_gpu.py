@@ -1,9 +1,10 @@
 """PyTorch's side on a GPU: see peer_step.cpp for the conversation.
 
 --compile FILE: by torch.compile(mode="max-autotune"); what that chooses between is
-measured by one process at a time of those that name the same file.  Of NumPy and PyTorch alone, as a
-machine with a GPU may have no more.  The data are noise, or where --data is a folder
-the MNIST digits in it, on the GPU already, in the layout that is faster there.
+measured by one process at a time of those that name the same file.  Of NumPy and
+PyTorch alone, as a machine with a GPU may have no more.  The data are noise, or where
+--data is a folder the MNIST digits in it, on the GPU already, in the layout that is
+faster there.
 --precision: as dl-worker's; bfloat16 is autocast."""
 
 import argparse

@@ -97,6 +97,8 @@ struct PutStatistics {
   }
 };
 
+// Of x and, where there are two inputs, what is added.
+template <int inputs>
 struct Normalise {
   struct Column {
     float less, factor, more;
@@ -105,28 +107,16 @@ struct Normalise {
   DL_DEVICE Column column(std::int64_t c) const {
     return {of.mean[c], of.factor(c), of.beta[c]};
   }
-  DL_DEVICE float value(const Column& c, const float (&in)[1]) const {
-    const float y = (in[0] - c.less) * c.factor + c.more;
-    return of.relu && y < 0 ? 0.0F : y;
-  }
-};
-
-// Of x and what is added.
-struct NormaliseAndAdd {
-  using Column = Normalise::Column;
-  Channels of;
-  DL_DEVICE Column column(std::int64_t c) const {
-    return {of.mean[c], of.factor(c), of.beta[c]};
-  }
-  DL_DEVICE float value(const Column& c, const float (&in)[2]) const {
-    const float y = (in[0] - c.less) * c.factor + c.more + in[1];
+  DL_DEVICE float value(const Column& c, const float (&in)[inputs]) const {
+    float y = (in[0] - c.less) * c.factor + c.more;
+    if constexpr (inputs == 2) y += in[1];
     return of.relu && y < 0 ? 0.0F : y;
   }
 };
 
 // Of dy and x.
 struct SumSlopes {
-  using Column = Normalise::Column;
+  using Column = Normalise<1>::Column;
   Channels of;
   DL_DEVICE Column column(std::int64_t c) const {
     return {of.mean[c], of.factor(c), of.beta[c]};
@@ -192,12 +182,12 @@ void CudaDevice::batch_norm(const BatchNorm& spec, View y, View x) {
   check_same_shape(y, x);
   if (spec.added.empty())
     return map_columns(stream_, rows.count, rows.length, Reals(y),
-                       Inputs<1>{{Reals(x)}}, Normalise{Channels(spec)});
+                       Inputs<1>{{Reals(x)}}, Normalise<1>{Channels(spec)});
   check_reals({spec.added});
   check_same_shape(spec.added, x);
   map_columns(stream_, rows.count, rows.length, Reals(y),
               Inputs<2>{{Reals(x), Reals(spec.added)}},
-              NormaliseAndAdd{Channels(spec)});
+              Normalise<2>{Channels(spec)});
 }
 
 void CudaDevice::batch_norm_sums(const BatchNorm& spec, View dgamma, View dbeta,

@@ -73,10 +73,10 @@ struct DnnObject {
   }
 };
 
-// The tensors of an operation, one of which is its result.
+// The tensors of an operation, one of which is its result.  Of a sum x and w
+// are what is added; of relu both are its input.
 struct DnnOperands {
-  const DnnObject *x, *w,
-      *y;  // of a sum: what is added, w to x; of relu: w = x
+  const DnnObject *x, *w, *y;
   const DnnObject* result;
   const DnnObject* window;  // of a convolution, else null
 };
