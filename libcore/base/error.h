@@ -53,6 +53,17 @@ class Error : public std::exception {
   std::string message_;
 };
 
+// For who refuses often.
+[[noreturn]] inline void bad_data(const std::string& what) {
+  throw Error{Code::kData, what};
+}
+[[noreturn]] inline void bad_config(const std::string& what) {
+  throw Error{Code::kConfig, what};
+}
+[[noreturn]] inline void bad_usage(const std::string& what) {
+  throw Error{Code::kUsage, what};
+}
+
 // Throws kBug unless condition holds: for invariants of our own, never for
 // input.
 inline void require(bool condition, const char* what) {

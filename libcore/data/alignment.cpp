@@ -17,10 +17,6 @@ namespace {
 using Names = std::vector<std::string>;
 using Places = std::vector<std::int64_t>;
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 // "'a', 'b', 'c', ..."
 std::string listed(const Names& names) {
   constexpr std::size_t kMost = 5;
@@ -37,8 +33,8 @@ std::map<std::string, std::int64_t> numbered(const Names& names,
   for (const std::string& name : names)
     if (!numbers.emplace(name, static_cast<std::int64_t>(numbers.size()))
              .second)
-      refuse("two " + what + " are called " + in_quotes(name) +
-             ", so they cannot be matched by name");
+      bad_data("two " + what + " are called " + in_quotes(name) +
+               ", so they cannot be matched by name");
   return numbers;
 }
 
@@ -55,8 +51,8 @@ Places places_of(const Names& own, const Names& wanted,
   for (const std::string& name : wanted) {
     const auto found = numbers.find(name);
     if (found == numbers.end())
-      refuse("there is no " + in_quotes(name) + " among the " + what + ": " +
-             listed(own));
+      bad_data("there is no " + in_quotes(name) + " among the " + what + ": " +
+               listed(own));
     places.push_back(found->second);
   }
   return places;
@@ -103,9 +99,9 @@ const Field* field_of(const Metadata& metadata, const char* name) {
 void check_width(const Field& field, const Names& names, const char* tensor) {
   const std::int64_t width = field.shape.rank() > 0 ? field.shape.back() : 1;
   if (std::cmp_not_equal(width, names.size()))
-    refuse("'" + std::string(tensor) + "' has " + std::to_string(width) +
-           " columns, but there are " + std::to_string(names.size()) +
-           " names of them");
+    bad_data("'" + std::string(tensor) + "' has " + std::to_string(width) +
+             " columns, but there are " + std::to_string(names.size()) +
+             " names of them");
 }
 
 // Whether labels are numbers of classes, rather than a value for each.
@@ -123,9 +119,9 @@ void align_classes(const Metadata& data, const Metadata& wanted,
     return;
   if (!are_numbers(labels, data.classes)) {
     if (data.classes.size() != wanted.classes.size())
-      refuse("labels have a value for each of " +
-             std::to_string(data.classes.size()) + " classes, not for " +
-             std::to_string(wanted.classes.size()));
+      bad_data("labels have a value for each of " +
+               std::to_string(data.classes.size()) + " classes, not for " +
+               std::to_string(wanted.classes.size()));
     result.targets = places_of(data.classes, wanted.classes, "classes");
     add_note(result.note, "classes in another order are put right by name");
     return;
@@ -135,9 +131,9 @@ void align_classes(const Metadata& data, const Metadata& wanted,
   for (std::size_t i = 0; i < data.classes.size(); ++i) {
     const auto found = numbers.find(data.classes[i]);
     if (found == numbers.end())
-      refuse("its class " + std::to_string(i) + " is " +
-             in_quotes(data.classes[i]) + ", which is none of " +
-             listed(wanted.classes) + "; preprocess it with --classes");
+      bad_data("its class " + std::to_string(i) + " is " +
+               in_quotes(data.classes[i]) + ", which is none of " +
+               listed(wanted.classes) + "; preprocess it with --classes");
     result.classes.push_back(found->second);
   }
   add_note(result.note, "classes in another order are put right by name");
@@ -148,12 +144,13 @@ void renumber(std::span<T> labels, const Places& classes) {
   for (T& label : labels) {
     if (std::cmp_less(label, 0) ||
         std::cmp_greater_equal(label, classes.size()))
-      refuse("'labels' has " + std::to_string(label) + ", want 0.." +
-             std::to_string(classes.size() - 1));
+      bad_data("'labels' has " + std::to_string(label) + ", want 0.." +
+               std::to_string(classes.size() - 1));
     const std::int64_t now = classes[static_cast<std::size_t>(label)];
     if (!std::in_range<T>(now))
-      refuse("class " + std::to_string(now) + " does not fit labels of type " +
-             std::string(tensor::name_of(tensor::dtype_of<T>())));
+      bad_data("class " + std::to_string(now) +
+               " does not fit labels of type " +
+               std::string(tensor::name_of(tensor::dtype_of<T>())));
     label = static_cast<T>(now);
   }
 }
@@ -163,7 +160,7 @@ void renumber(tensor::Tensor& labels, const Places& classes) {
     if constexpr (std::is_integral_v<T>)
       renumber(labels.as<T>(), classes);
     else
-      refuse("labels are no class numbers");
+      bad_data("labels are no class numbers");
   });
 }
 
@@ -172,7 +169,7 @@ void take_columns(tensor::Tensor& tensor, const Places& places) {
   const tensor::Shape& shape = tensor.shape();
   const std::int64_t width = shape.rank() > 1 ? shape.back() : 0;
   for (const std::int64_t place : places)
-    if (place >= width) refuse("an example has too few columns");
+    if (place >= width) bad_data("an example has too few columns");
   std::vector<std::int64_t> extents(shape.extents().begin(),
                                     shape.extents().end());
   extents.back() = static_cast<std::int64_t>(places.size());
@@ -287,8 +284,8 @@ Finding find_order(const Metadata& data, const Metadata& wanted, bool labels) {
   if (!as_wanted(data.targets, wanted.targets)) {
     check_width(*own, data.targets, "labels");
     if (data.targets.size() != wanted.targets.size())
-      refuse("labels have " + std::to_string(data.targets.size()) +
-             " columns, want " + std::to_string(wanted.targets.size()));
+      bad_data("labels have " + std::to_string(data.targets.size()) +
+               " columns, want " + std::to_string(wanted.targets.size()));
     result.targets = places_of(data.targets, wanted.targets, "label columns");
     add_note(result.note,
              "label columns in another order are put right by name");

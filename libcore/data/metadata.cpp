@@ -15,12 +15,8 @@ namespace {
 
 constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int64_t>::max();
 
-[[noreturn]] void bad(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 void refuse(const std::string& contradiction) {
-  if (!contradiction.empty()) bad(contradiction);
+  if (!contradiction.empty()) bad_data(contradiction);
 }
 
 // "id" names an example, "index" is its number in the raw input: they go along
@@ -37,15 +33,17 @@ bool is_name(const std::string& name) {
 void check_field(const std::string& name, const Field& field) {
   if (static_cast<std::uint64_t>(field.shape.elements()) >
       kMaxRecordBytes / tensor::size_of(field.dtype))
-    bad("tensor " + in_quotes(name) + " is " + describe(field) +
-        " an example, more than the " + std::to_string(kMaxRecordBytes) +
-        " bytes of a record");
+    bad_data("tensor " + in_quotes(name) + " is " + describe(field) +
+             " an example, more than the " + std::to_string(kMaxRecordBytes) +
+             " bytes of a record");
   const Field index{tensor::DType::kI64, {}};
   if (name == "index" && field != index)
-    bad("tensor 'index' is " + describe(field) + " an example, want I64[]");
+    bad_data("tensor 'index' is " + describe(field) +
+             " an example, want I64[]");
   if (name == "id" &&
       (field.dtype != tensor::DType::kU8 || field.shape.rank() != 1))
-    bad("tensor 'id' is " + describe(field) + " an example, want U8[width]");
+    bad_data("tensor 'id' is " + describe(field) +
+             " an example, want U8[width]");
 }
 
 Json schema_to_json(const std::map<std::string, Field>& schema) {
@@ -82,7 +80,7 @@ int major_of(const std::string& version) {
   const char* end = version.data() + version.size();
   const auto [rest, error] = std::from_chars(version.data(), end, major);
   if (error != std::errc() || rest == end || *rest != '.' || major < 0)
-    bad("version '" + clipped(version) + "' is none");
+    bad_data("version '" + clipped(version) + "' is none");
   return major;
 }
 
@@ -105,8 +103,8 @@ void check_tensors(const std::map<std::string, Field>& schema) {
   for (const auto& [name, field] : schema) {
     const std::string whole = name.substr(0, name.find('/'));
     if (whole != name && schema.contains(whole))
-      bad("there is a tensor " + in_quotes(whole) + " and a tensor " +
-          in_quotes(name) + ", want one or the other");
+      bad_data("there is a tensor " + in_quotes(whole) + " and a tensor " +
+               in_quotes(name) + ", want one or the other");
   }
 }
 
@@ -117,15 +115,15 @@ void check_names(const About& m, const std::map<std::string, Field>& schema,
   std::set<std::string> seen;
   for (const std::string& name : m.classes)
     if (!seen.insert(name).second)
-      bad("two classes are called " + in_quotes(name));
+      bad_data("two classes are called " + in_quotes(name));
   const auto features = schema.find(tensor);
   if (m.columns.empty() || features == schema.end()) return;
   const tensor::Shape& shape = features->second.shape;
   const std::int64_t width = shape.rank() > 0 ? shape.back() : 1;
   if (std::cmp_not_equal(width, m.columns.size()))
-    bad("'" + tensor + "' has " + std::to_string(width) +
-        " columns, but there are " + std::to_string(m.columns.size()) +
-        " names of them");
+    bad_data("'" + tensor + "' has " + std::to_string(width) +
+             " columns, but there are " + std::to_string(m.columns.size()) +
+             " names of them");
 }
 
 void check_names(const Metadata& m) {
@@ -222,7 +220,7 @@ std::map<std::string, Field> Metadata::schema_of(const DataSet& set) {
   std::map<std::string, Field> schema;
   for (const auto& [name, t] : set.tensors) {
     if (!is_name(name))
-      bad("tensor " + in_quotes(name) + " is none of a DataSet");
+      bad_data("tensor " + in_quotes(name) + " is none of a DataSet");
     schema[name] = {t.dtype(), t.shape().without_first()};
     check_field(name, schema[name]);
   }
@@ -310,10 +308,11 @@ Metadata Metadata::from_strings(
   const std::string* format = find("format");
   const std::string* version = find("version");
   if (!format || !version || *format != "dl-dataset")
-    bad("no metadata of a DataSet stream");
+    bad_data("no metadata of a DataSet stream");
   if (major_of(*version) > kMajorVersion)
-    bad("format version " + clipped(*version) +
-        "; this program reads up to version " + std::to_string(kMajorVersion));
+    bad_data("format version " + clipped(*version) +
+             "; this program reads up to version " +
+             std::to_string(kMajorVersion));
   Metadata m;
   const auto parse = [&](const std::string& key, auto&& take) {
     const std::string* value = find(key);

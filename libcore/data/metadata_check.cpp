@@ -12,10 +12,6 @@
 namespace dl::data {
 namespace {
 
-[[noreturn]] void bad(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 bool is_mask(const std::string& name) {
   const std::string kind = name.substr(0, name.find('/'));
   return kind == "features_mask" || kind == "labels_mask";
@@ -28,9 +24,9 @@ void check_classes(const std::string& name, const tensor::Tensor& labels,
       const auto values = labels.as<T>();
       for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] < 0 || static_cast<std::size_t>(values[i]) >= classes)
-          bad("example " + std::to_string(i) + ": '" + name + "' is " +
-              std::to_string(values[i]) + ", want 0.." +
-              std::to_string(classes - 1));
+          bad_data("example " + std::to_string(i) + ": '" + name + "' is " +
+                   std::to_string(values[i]) + ", want 0.." +
+                   std::to_string(classes - 1));
     }
   });
 }
@@ -44,9 +40,9 @@ void check_mask(const std::string& name, const tensor::Tensor& mask) {
     });
     if (wrong == values.end()) return;
     const auto each = mask.elements() / mask.shape()[0];
-    bad("example " + std::to_string((wrong - values.begin()) / each) + ": " +
-        in_quotes(name) + " has " + std::to_string(*wrong) +
-        ", want 0 or more");
+    bad_data("example " + std::to_string((wrong - values.begin()) / each) +
+             ": " + in_quotes(name) + " has " + std::to_string(*wrong) +
+             ", want 0 or more");
   });
 }
 
@@ -60,9 +56,9 @@ void check_steps(const DataSet& set, const std::string& name,
   if (features == nullptr || features->shape().rank() < 3 ||
       mask.shape().rank() < 2 || mask.shape()[1] == features->shape()[1])
     return;
-  bad("tensor " + in_quotes(name) + " has " + std::to_string(mask.shape()[1]) +
-      " steps an example, " + in_quotes(masked) + " has " +
-      std::to_string(features->shape()[1]));
+  bad_data("tensor " + in_quotes(name) + " has " +
+           std::to_string(mask.shape()[1]) + " steps an example, " +
+           in_quotes(masked) + " has " + std::to_string(features->shape()[1]));
 }
 
 }  // namespace
@@ -71,11 +67,11 @@ void Metadata::check(const DataSet& set) const {
   set.check();
   for (const auto& [name, field] : schema) {
     const tensor::Tensor* t = set.find(name);
-    if (!t) bad("tensor " + in_quotes(name) + " is missing");
+    if (!t) bad_data("tensor " + in_quotes(name) + " is missing");
     const Field found{t->dtype(), t->shape().without_first()};
     if (!(found == field))
-      bad("tensor " + in_quotes(name) + " is " + describe(found) +
-          " an example, but the schema says " + describe(field));
+      bad_data("tensor " + in_quotes(name) + " is " + describe(found) +
+               " an example, but the schema says " + describe(field));
     if (is_mask(name)) {
       check_mask(name, *t);
       if (name.starts_with("features_mask")) check_steps(set, name, *t);
@@ -89,7 +85,7 @@ void Metadata::check(const DataSet& set) const {
   }
   for (const auto& [name, t] : set.tensors)
     if (!schema.contains(name))
-      bad("tensor " + in_quotes(name) + " is not in the schema");
+      bad_data("tensor " + in_quotes(name) + " is not in the schema");
 }
 
 }  // namespace dl::data

@@ -11,14 +11,10 @@
 namespace dl::data {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error{Code::kConfig, what};
-}
-
 const Field& features_field(const Metadata& metadata) {
   const auto it = metadata.schema.find("features");
   if (it == metadata.schema.end())
-    refuse("a normalizer needs a tensor 'features'");
+    bad_config("a normalizer needs a tensor 'features'");
   return it->second;
 }
 
@@ -31,8 +27,8 @@ Normalizer scale_of(tensor::DType dtype) {
     case tensor::DType::kI16:
       return {"scale", {-32768}, {1.0 / 65535}};
     default:
-      refuse("normalizer 'scale' needs integers of one or two bytes, not " +
-             std::string(tensor::name_of(dtype)));
+      bad_config("normalizer 'scale' needs integers of one or two bytes, not " +
+                 std::string(tensor::name_of(dtype)));
   }
 }
 
@@ -113,8 +109,9 @@ Normalizer Normalizer::fit(std::string_view kind, const Metadata& metadata) {
   const tensor::DType dtype = features_field(metadata).dtype;
   if (kind == "scale") return scale_of(dtype);
   if (!metadata.statistics || metadata.statistics->count == 0)
-    refuse("normalizer '" + std::string(kind) +
-           "' needs statistics of the features, which the data do not have");
+    bad_config(
+        "normalizer '" + std::string(kind) +
+        "' needs statistics of the features, which the data do not have");
   return kind == "minmax" ? min_max(*metadata.statistics, dtype)
                           : standard(*metadata.statistics, dtype);
 }

@@ -30,7 +30,7 @@ Record unpack(std::span<const std::byte> packed) {
 }
 
 // A part of the file and where it begins.
-struct Part {
+struct FilePart {
   std::uint64_t begin;
   EndMark mark;
 };
@@ -64,8 +64,8 @@ struct Shard::State {
   EndMark read_mark(std::uint64_t offset, std::uint64_t n,
                     std::uint64_t& own_digest) const;
   [[noreturn]] void explain(std::uint64_t size, std::uint64_t end) const;
-  std::vector<Part> parts(std::uint64_t size);
-  void take(const Part& part, bool first);
+  std::vector<FilePart> parts(std::uint64_t size);
+  void take(const FilePart& part, bool first);
 };
 
 // Returns the size of the file.
@@ -123,8 +123,8 @@ void Shard::State::explain(std::uint64_t size, std::uint64_t end) const {
 }
 
 // The parts of the file, found from its end; the first one comes last.
-std::vector<Part> Shard::State::parts(std::uint64_t size) {
-  std::vector<Part> found;
+std::vector<FilePart> Shard::State::parts(std::uint64_t size) {
+  std::vector<FilePart> found;
   std::uint64_t end = size;
   std::vector<std::byte> digests;
   do {
@@ -132,7 +132,7 @@ std::vector<Part> Shard::State::parts(std::uint64_t size) {
         end < kMarkTail ? 0 : mark_length(bytes(end - kMarkTail, kMarkTail));
     if (length == 0 || length > end) explain(size, end);
     std::uint64_t own = 0;
-    Part part{0, read_mark(end - length, length, own)};
+    FilePart part{0, read_mark(end - length, length, own)};
     end -= length;
     if (part.mark.bytes > end) fail(" was cut at its start");
     part.begin = end -= part.mark.bytes;
@@ -144,7 +144,7 @@ std::vector<Part> Shard::State::parts(std::uint64_t size) {
   return found;
 }
 
-void Shard::State::take(const Part& part, bool first) {
+void Shard::State::take(const FilePart& part, bool first) {
   Metadata own;
   std::uint64_t most = 0;  // examples that fit a record
   const auto& entries = part.mark.records;
@@ -184,7 +184,7 @@ void Shard::State::take(const Part& part, bool first) {
 Shard::Shard(const std::string& path) : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.path = path;
-  const std::vector<Part> parts = s.parts(s.open());
+  const std::vector<FilePart> parts = s.parts(s.open());
   for (auto part = parts.rbegin(); part != parts.rend(); ++part)
     s.take(*part, part == parts.rbegin());
 }

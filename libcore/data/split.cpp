@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kClassStream = 4;  // use of the seed
 constexpr double kRounding = 1e-9;
 
-[[noreturn]] void refuse(const std::string& text) {
+[[noreturn]] void refuse_split(const std::string& text) {
   throw Error{
       Code::kUsage,
       "--split: want NAME=FRACTION,... that add up to 1, got '" + text + "'"};
@@ -38,7 +38,7 @@ std::vector<SplitPart> parse_split(const std::string& text) {
     const std::size_t comma = std::min(text.find(',', at), text.size());
     const std::string item = text.substr(at, comma - at);
     const std::size_t equals = item.find('=');
-    if (equals == std::string::npos) refuse(text);
+    if (equals == std::string::npos) refuse_split(text);
     const std::string name = item.substr(0, equals);
     double fraction = 0;
     const char* last = item.data() + item.size();
@@ -46,13 +46,13 @@ std::vector<SplitPart> parse_split(const std::string& text) {
         std::from_chars(item.data() + equals + 1, last, fraction);
     if (error != std::errc() || end != last || !(fraction > 0) ||
         !is_word(name))
-      refuse(text);
+      refuse_split(text);
     for (const SplitPart& part : parts)
-      if (part.name == name) refuse(text);
+      if (part.name == name) refuse_split(text);
     parts.push_back({name, sum += fraction});
     at = comma + 1;
   }
-  if (!(std::abs(sum - 1) < 1e-9)) refuse(text);
+  if (!(std::abs(sum - 1) < 1e-9)) refuse_split(text);
   parts.back().end = 1;
   return parts;
 }

@@ -8,9 +8,7 @@
 namespace dl::eval {
 namespace {
 
-constexpr double kLeastProbability = 1e-10;  // as in tensor::Device::loss()
-
-double resolve(Settings& settings) {
+double threshold_in(Settings& settings) {
   const double threshold = settings.number("threshold", 0.5, 0, 1);
   settings.finish("binary");
   return threshold;
@@ -19,7 +17,7 @@ double resolve(Settings& settings) {
 }  // namespace
 
 Binary::Binary(Subject subject, Settings settings)
-    : Binary(std::move(subject), resolve(settings)) {}
+    : Binary(std::move(subject), threshold_in(settings)) {}
 
 Binary::Binary(Subject subject, double threshold)
     : Common("binary", std::move(subject), {{"threshold", threshold}}),

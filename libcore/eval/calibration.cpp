@@ -13,7 +13,7 @@ constexpr std::size_t kHistogram = 50;  // bins of a histogram of p
 constexpr double kUnit = 1 << 30;
 constexpr double kSlack = 1e-4;  // float sums of a softmax may exceed 1
 
-std::int64_t resolve(Settings& settings) {
+std::int64_t bins_in(Settings& settings) {
   const std::int64_t bins = settings.integer("bins", 10, 1, kMaxBins);
   settings.finish("calibration");
   return bins;
@@ -40,7 +40,7 @@ double Calibration::Bin::rate() const {
 }
 
 Calibration::Calibration(Subject subject, Settings settings)
-    : Calibration(std::move(subject), resolve(settings)) {}
+    : Calibration(std::move(subject), bins_in(settings)) {}
 
 Calibration::Calibration(Subject subject, std::int64_t bins)
     : Common("calibration", std::move(subject),

@@ -6,14 +6,12 @@
 namespace dl::eval {
 namespace {
 
-constexpr double kLeastProbability = 1e-10;  // as in tensor::Device::loss()
-
 std::int64_t classes_of(const Subject& subject) {
   return subject.outputs == 1 ? 2 : subject.outputs;
 }
 
-std::map<std::string, double> resolve(const Subject& subject,
-                                      Settings& settings) {
+std::map<std::string, double> settings_in(const Subject& subject,
+                                          Settings& settings) {
   const std::int64_t top =
       settings.integer("top", 1, 1, std::max<std::int64_t>(1, subject.outputs));
   const double threshold = settings.number("threshold", 0.5, 0, 1);
@@ -24,7 +22,7 @@ std::map<std::string, double> resolve(const Subject& subject,
 }  // namespace
 
 Classification::Classification(const Subject& subject, Settings settings)
-    : Classification(subject, resolve(subject, settings)) {}
+    : Classification(subject, settings_in(subject, settings)) {}
 
 Classification::Classification(const Subject& subject,
                                const std::map<std::string, double>& settings)

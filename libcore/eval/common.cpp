@@ -11,8 +11,6 @@
 namespace dl::eval {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 double find(const Metrics& metrics, std::string_view name, bool& found) {
   for (const auto& [key, value] : metrics)
     if (key == name) {

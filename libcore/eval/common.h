@@ -9,6 +9,7 @@
 #define DL_LIBCORE_EVAL_COMMON_H_
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -22,8 +23,12 @@ namespace dl::eval {
 
 // Most outputs a document may speak of.
 constexpr std::int64_t kMaxOutputs = std::int64_t{1} << 20;
+// Less counts as this in logarithms, as in tensor::Device::loss().
+constexpr double kLeastProbability = 1e-10;
 // Largest count a document may hold: what JSON readers agree on.
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 53;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 using Metrics = std::vector<std::pair<std::string, double>>;
 

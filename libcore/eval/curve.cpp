@@ -5,7 +5,6 @@
 namespace dl::eval {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 __extension__ typedef unsigned __int128 Wide;  // pairs of examples
 
 Step total(const std::vector<Step>& steps) {

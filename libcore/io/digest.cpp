@@ -30,6 +30,10 @@ void Digest::add(std::span<const std::byte> bytes) {
   XXH3_64bits_update(state_->xxh, bytes.data(), bytes.size());
 }
 
+void Digest::add_text(const std::string& text) {
+  add(std::as_bytes(std::span(text.c_str(), text.size() + 1)));
+}
+
 std::uint64_t Digest::value() const { return XXH3_64bits_digest(state_->xxh); }
 
 }  // namespace dl::io

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace dl::io {
 
@@ -20,6 +21,8 @@ class Digest {
   Digest(Digest&&) noexcept;
   Digest& operator=(Digest&&) noexcept;
   void add(std::span<const std::byte> bytes);
+  // The text and the 0 behind it.
+  void add_text(const std::string& text);
   std::uint64_t value() const;
 
  private:

@@ -25,15 +25,11 @@ constexpr TypeSize kTypes[] = {
     {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},
     {"U32", 4},  {"F32", 4}, {"F64", 8}, {"I64", 8},     {"U64", 8}};
 
-[[noreturn]] void bad(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 std::int64_t element_size(const TensorEntry& entry) {
   for (const TypeSize& type : kTypes)
     if (type.name == entry.dtype) return type.bytes;
-  bad("tensor " + in_quotes(entry.name) + ": unknown dtype " +
-      in_quotes(entry.dtype));
+  bad_data("tensor " + in_quotes(entry.name) + ": unknown dtype " +
+           in_quotes(entry.dtype));
 }
 
 // Bytes that dtype and shape ask for.
@@ -44,7 +40,7 @@ std::uint64_t byte_size(const TensorEntry& entry) {
   for (const std::int64_t extent : entry.shape) {
     if (none) return 0;
     if (extent > kMaxInt / bytes)
-      bad("tensor " + in_quotes(entry.name) + ": its shape is too large");
+      bad_data("tensor " + in_quotes(entry.name) + ": its shape is too large");
     bytes *= extent;
   }
   return static_cast<std::uint64_t>(bytes);
@@ -59,13 +55,15 @@ TensorEntry parse_entry(const std::string& name, const JsonView& json) {
   const std::vector<std::int64_t> range =
       json.at("data_offsets").integers(0, kMaxInt);
   if (range.size() != 2 || range[0] > range[1])
-    bad("tensor " + in_quotes(name) + ": data_offsets must be [begin, end]");
+    bad_data("tensor " + in_quotes(name) +
+             ": data_offsets must be [begin, end]");
   entry.begin = static_cast<std::size_t>(range[0]);
   entry.end = static_cast<std::size_t>(range[1]);
   if (entry.end - entry.begin != byte_size(entry))
-    bad("tensor " + in_quotes(name) + ": has " +
-        std::to_string(entry.end - entry.begin) + " bytes, but its shape and " +
-        "dtype want " + std::to_string(byte_size(entry)));
+    bad_data("tensor " + in_quotes(name) + ": has " +
+             std::to_string(entry.end - entry.begin) +
+             " bytes, but its shape and " + "dtype want " +
+             std::to_string(byte_size(entry)));
   return entry;
 }
 
@@ -75,9 +73,9 @@ std::size_t cover(const std::vector<TensorEntry>& tensors) {
   std::size_t at = 0;
   for (const TensorEntry& entry : tensors) {
     if (entry.begin != at)
-      bad("tensor " + in_quotes(entry.name) + ": starts at byte " +
-          std::to_string(entry.begin) + " where " + std::to_string(at) +
-          " was expected (a hole or an overlap)");
+      bad_data("tensor " + in_quotes(entry.name) + ": starts at byte " +
+               std::to_string(entry.begin) + " where " + std::to_string(at) +
+               " was expected (a hole or an overlap)");
     at = entry.end;
   }
   return at;
@@ -86,23 +84,24 @@ std::size_t cover(const std::vector<TensorEntry>& tensors) {
 }  // namespace
 
 std::size_t safetensors_data_offset(std::span<const std::byte> start) {
-  if (start.size() < 8) bad("too short for a safetensors header");
+  if (start.size() < 8) bad_data("too short for a safetensors header");
   std::uint64_t length = 0;
   std::memcpy(&length, start.data(), 8);
   if (length < 2 || length > kMaxHeader)
-    bad("the safetensors header claims " + std::to_string(length) +
-        " bytes, want 2.." + std::to_string(kMaxHeader));
+    bad_data("the safetensors header claims " + std::to_string(length) +
+             " bytes, want 2.." + std::to_string(kMaxHeader));
   return 8 + static_cast<std::size_t>(length);
 }
 
 SafetensorsHeader parse_safetensors_start(std::span<const std::byte> start) {
   const std::size_t offset = safetensors_data_offset(start);
   if (offset > start.size())
-    bad("the safetensors header claims " + std::to_string(offset - 8) +
-        " bytes, but the blob has " + std::to_string(start.size()));
+    bad_data("the safetensors header claims " + std::to_string(offset - 8) +
+             " bytes, but the blob has " + std::to_string(start.size()));
   const std::string_view text(reinterpret_cast<const char*>(start.data()) + 8,
                               offset - 8);
-  if (!text.starts_with('{')) bad("the safetensors header is no JSON object");
+  if (!text.starts_with('{'))
+    bad_data("the safetensors header is no JSON object");
   const Json json = parse_json(text, "safetensors header", Code::kData);
 
   SafetensorsHeader header;
@@ -129,8 +128,9 @@ SafetensorsHeader parse_safetensors_start(std::span<const std::byte> start) {
 SafetensorsHeader parse_safetensors(std::span<const std::byte> blob) {
   SafetensorsHeader header = parse_safetensors_start(blob);
   if (header.bytes != blob.size())
-    bad("tensors cover " + std::to_string(header.bytes - header.data_offset) +
-        " bytes of " + std::to_string(blob.size() - header.data_offset));
+    bad_data("tensors cover " +
+             std::to_string(header.bytes - header.data_offset) + " bytes of " +
+             std::to_string(blob.size() - header.data_offset));
   return header;
 }
 
@@ -153,9 +153,9 @@ std::vector<std::byte> safetensors_header(
       -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   text.append((64 - (8 + text.size()) % 64) % 64, ' ');
   if (text.size() > kMaxHeader)
-    bad("the safetensors header would have " + std::to_string(text.size()) +
-        " bytes, more than the " + std::to_string(kMaxHeader) +
-        " that can be read");
+    bad_data("the safetensors header would have " +
+             std::to_string(text.size()) + " bytes, more than the " +
+             std::to_string(kMaxHeader) + " that can be read");
   std::vector<std::byte> bytes(8 + text.size());
   const std::uint64_t length = text.size();
   std::memcpy(bytes.data(), &length, 8);

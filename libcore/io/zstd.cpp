@@ -20,22 +20,18 @@ constexpr std::uint64_t kMaxBlock = 1 << 17, kMinStoredBlock = 3;
 // Memory taken at once on the word of a header alone.
 constexpr std::uint64_t kTrusted = 1 << 24;
 
-[[noreturn]] void damaged(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 std::size_t checked(std::size_t rc) {
   if (!ZSTD_isError(rc)) return rc;
   const std::string text = ZSTD_getErrorName(rc);
-  damaged(text.find("checksum") != std::string::npos
-              ? "checksum differs"
-              : "damaged zstd frame: " + text);
+  bad_data(text.find("checksum") != std::string::npos
+               ? "checksum differs"
+               : "damaged zstd frame: " + text);
 }
 
 void check_size(std::uint64_t content, std::uint64_t limit) {
   if (content > limit)
-    damaged("the frame unpacks to " + std::to_string(content) +
-            " bytes, more than the limit of " + std::to_string(limit));
+    bad_data("the frame unpacks to " + std::to_string(content) +
+             " bytes, more than the limit of " + std::to_string(limit));
 }
 
 bool is_skippable(std::uint32_t magic) {
@@ -130,7 +126,7 @@ struct FrameReader::State {
 
   [[noreturn]] void cut() {
     cut_short = true;
-    damaged("the frame is cut short");
+    bad_data("the frame is cut short");
   }
   void read_skippable(Frame& frame);
   void read_compressed(Frame& frame);
@@ -156,7 +152,7 @@ void FrameReader::State::read_compressed(Frame& frame) {
   want(18);  // the longest frame header
   const unsigned long long declared = ZSTD_getFrameContentSize(data(), ready());
   if (declared == ZSTD_CONTENTSIZE_ERROR)
-    ready() < 18 ? cut() : damaged("damaged zstd frame: bad header");
+    ready() < 18 ? cut() : bad_data("damaged zstd frame: bad header");
   const bool known = declared != ZSTD_CONTENTSIZE_UNKNOWN;
   if (known) check_size(declared, limit);
   frame.content.resize(static_cast<std::size_t>(
@@ -219,7 +215,7 @@ bool FrameReader::next(Frame& frame) {
     s.read_compressed(frame);
   } else {
     s.want(32);
-    damaged("no zstd frame but " + looks_like({s.data(), s.ready()}));
+    bad_data("no zstd frame but " + looks_like({s.data(), s.ready()}));
   }
   frame.stored_bytes = s.offset - frame.offset;
   return true;
@@ -235,12 +231,12 @@ std::vector<std::byte> decompress_frame(std::span<const std::byte> frame,
     FrameReader reader(memory_source(frame), max_content);
     Frame result;
     if (!reader.next(result) || result.stored_bytes != frame.size())
-      damaged("not exactly one zstd frame");
+      bad_data("not exactly one zstd frame");
     return std::move(result.content);
   }
   if (declared == ZSTD_CONTENTSIZE_ERROR || ZSTD_isError(stored))
-    damaged("damaged or cut zstd frame");
-  if (stored != frame.size()) damaged("not exactly one zstd frame");
+    bad_data("damaged or cut zstd frame");
+  if (stored != frame.size()) bad_data("not exactly one zstd frame");
   check_size(declared, max_content);
   check_size(declared, (stored / kMinStoredBlock + 1) * kMaxBlock);
   std::vector<std::byte> content(static_cast<std::size_t>(declared));
@@ -248,7 +244,7 @@ std::vector<std::byte> decompress_frame(std::span<const std::byte> frame,
   const std::size_t n =
       checked(ZSTD_decompressDCtx(decoder.get(), content.data(), content.size(),
                                   frame.data(), frame.size()));
-  if (n != content.size()) damaged("the frame is shorter than it says");
+  if (n != content.size()) bad_data("the frame is shorter than it says");
   return content;
 }
 

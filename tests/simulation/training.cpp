@@ -20,8 +20,6 @@ constexpr std::size_t kHeld = std::size_t{1} << 20;
 
 const std::string kRun(32, '0');
 
-std::size_t host_of(const std::string& peer) { return std::stoul(peer); }
-
 // Nobody is lost here, however long a mini-batch takes.
 Limits limits_for(Limits limits, const HostModel& model) {
   limits.min_workers = model.workers;

@@ -20,8 +20,6 @@ constexpr double kNoTime = 1e-9;
 // A host's number is its port.
 const std::string kEndpoint = "tcp://host:";
 
-std::size_t host_of(const std::string& name) { return std::stoul(name); }
-
 std::unique_ptr<Learner> make_learner(const World& world, Mailbox& mail,
                                       ParameterHistory* history) {
   const Settings& settings = world.plan.settings;

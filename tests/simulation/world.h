@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "libcore/cluster/plan/plan.h"
@@ -41,6 +42,9 @@ struct World {
 
 // Bytes of a message on the wire.
 std::size_t wire_bytes(const dl::cluster::Message& message);
+
+// The number of a peer, which is its name.
+inline std::size_t host_of(const std::string& peer) { return std::stoul(peer); }
 
 }  // namespace simulated
 

@@ -11,12 +11,6 @@
 
 namespace dl::cluster {
 
-namespace {
-
-constexpr double kRetry = 0.25;  // seconds after what went wrong with a worker
-
-}  // namespace
-
 bool all_finite(const std::vector<float>& values) {
   return std::all_of(values.begin(), values.end(),
                      [](float v) { return std::isfinite(v); });

@@ -7,14 +7,12 @@
 
 #include "libcore/base/clock.h"
 #include "libcore/base/number_format.h"
+#include "libcore/cluster/master/worker_wait.h"
 #include "libcore/cluster/protocol/endpoint.h"
 
 namespace dl::cluster {
 
 namespace {
-
-constexpr std::chrono::milliseconds kPause{50};  // between two looks
-constexpr double kSayWaiting = 10;  // seconds between two such lines
 
 // The address at which it listens may be that of one network, or of all.
 std::string from_this_host(const std::string& endpoint, const std::string& bind,

@@ -14,6 +14,8 @@
 
 namespace dl::cluster {
 
+constexpr std::chrono::milliseconds kPause{50};  // between two looks
+
 class MasterLink {
  public:
   virtual ~MasterLink() = default;

@@ -36,7 +36,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPause{50};   // between two looks at the clock
 constexpr int kMessagesAtOnce = 64;  // before limits are looked at again
 // A master that says nothing for so many times --lost-after is lost itself.
 constexpr int kSilence = 10;

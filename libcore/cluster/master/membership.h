@@ -23,6 +23,9 @@
 
 namespace dl::cluster {
 
+// Nothing is sent to a member for so long after a send failed.
+constexpr double kRetry = 0.25;  // seconds
+
 // A member's place in the tree, feed_tree.h.
 struct Seat {
   std::uint64_t parent = 0;   // where it was told to go; 0: the master

@@ -7,12 +7,6 @@
 
 namespace dl::cluster {
 
-namespace {
-
-constexpr double kRetry = 0.25;  // seconds after what went wrong with a worker
-
-}  // namespace
-
 bool Outgoing::send(Member& member, const Message& message,
                     std::uint64_t feed_number) {
   const Envelope envelope{context_.run, member.number, context_.incarnation,

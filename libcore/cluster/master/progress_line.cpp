@@ -9,10 +9,10 @@ namespace dl::cluster {
 namespace {
 
 constexpr double kInterval = 1;  // seconds between two measurements
-constexpr double kSmooth = 0.3;
+constexpr double kSmoothRate = 0.3;
 
 void smooth(double& value, double sample) {
-  value = value > 0 ? value + kSmooth * (sample - value) : sample;
+  value = value > 0 ? value + kSmoothRate * (sample - value) : sample;
 }
 
 std::string rate(double value, const char* unit) {

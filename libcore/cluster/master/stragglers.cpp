@@ -6,7 +6,7 @@ namespace dl::cluster {
 
 namespace {
 
-constexpr double kSmooth = 0.2;
+constexpr double kSmoothTime = 0.2;
 constexpr double kMuchSlower = 3;
 constexpr double kFor = 5;               // seconds, before it is told of
 constexpr double kForUnknown = 10;       // one so slow may get no work any more
@@ -28,7 +28,8 @@ void note_trained(Member& member, std::int64_t batches, double now) {
         (now - member.busy_since) / static_cast<double>(batches);
     member.batch_seconds =
         member.batch_seconds > 0
-            ? member.batch_seconds + kSmooth * (seconds - member.batch_seconds)
+            ? member.batch_seconds +
+                  kSmoothTime * (seconds - member.batch_seconds)
             : seconds;
   }
   member.measured += batches;

@@ -8,11 +8,7 @@
 
 namespace dl::cluster {
 
-namespace {
-
-constexpr double kSayWaiting = 10;  // seconds between two such lines
-
-}  // namespace
+namespace {}  // namespace
 
 WorkerWait::WorkerWait(RunContext& context, double since)
     : context_(context),

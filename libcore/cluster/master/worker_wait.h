@@ -9,6 +9,8 @@
 
 namespace dl::cluster {
 
+constexpr double kSayWaiting = 10;  // seconds between two such lines
+
 class WorkerWait {
  public:
   // since: when it began, maybe before there was a context.

@@ -238,10 +238,6 @@ void compile(Plan& plan, bool dry) {
   }
 }
 
-std::int64_t examples_of(const std::unique_ptr<MasterData>& data) {
-  return data ? data->examples() : 0;
-}
-
 Json shards_of(const std::unique_ptr<MasterData>& data) {
   return data ? data->to_json() : Json::array();
 }
@@ -315,7 +311,7 @@ void Plan::complete(RunState& state) const {
 }
 
 std::int64_t Plan::batches_per_epoch() const {
-  return (examples_of(training) + settings.batch - 1) / settings.batch;
+  return (examples_in(training) + settings.batch - 1) / settings.batch;
 }
 
 double Plan::flops_per_batch() const {

@@ -35,10 +35,6 @@ double flops_of(const std::vector<nn::LayerSummary>& layers) {
   return flops;
 }
 
-std::int64_t examples_of(const std::unique_ptr<MasterData>& data) {
-  return data ? data->examples() : 0;
-}
-
 using Row = std::array<std::string, 8>;
 
 const std::string& name_of(const nn::NetworkConfig& network, nn::Value v) {
@@ -166,9 +162,9 @@ Json Plan::to_json() const {
              {{"training", written(model.config, memory_of(*this, true))},
               {"prediction", written(model.config, memory_of(*this, false))}}},
             {"flops_per_example", flops_of(layers)},
-            {"examples", examples_of(training)},
+            {"examples", examples_in(training)},
             {"batches_per_epoch", batches_per_epoch()},
-            {"evaluation_examples", examples_of(evaluation)},
+            {"evaluation_examples", examples_in(evaluation)},
             {"configuration", configuration()}};
   if (transfer) json["transfer"] = transfer->to_json();
   return json;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "libcore/cluster/settings/settings_fields.h"
+
 namespace dl::cluster {
 
 namespace {
@@ -11,12 +13,6 @@ constexpr std::int64_t kMost = INT64_MAX;
 
 double per(double sum, std::int64_t count) {
   return count > 0 ? sum / static_cast<double>(count) : 0;
-}
-
-double at_least_zero(const JsonView& json, const char* key) {
-  const JsonView field = json.at(key);
-  if (!(field.number() >= 0)) field.fail("a number >= 0");
-  return field.number();
 }
 
 }  // namespace
@@ -60,14 +56,14 @@ ExchangeStats ExchangeStats::from_json(const Json& object) {
   s.batches = json.at("batches").integer(0, kMost);
   s.updates = json.at("updates").integer(0, kMost);
   s.bytes = json.at("bytes").integer(0, kMost);
-  s.elements = at_least_zero(json, "elements");
-  s.quanta = at_least_zero(json, "quanta");
-  s.threshold = at_least_zero(json, "threshold");
-  s.compute = at_least_zero(json, "compute");
-  s.encode = at_least_zero(json, "encode");
-  s.decode = at_least_zero(json, "decode");
-  s.wait = at_least_zero(json, "wait");
-  s.idle = at_least_zero(json, "idle");
+  s.elements = at_least_zero(json.at("elements"));
+  s.quanta = at_least_zero(json.at("quanta"));
+  s.threshold = at_least_zero(json.at("threshold"));
+  s.compute = at_least_zero(json.at("compute"));
+  s.encode = at_least_zero(json.at("encode"));
+  s.decode = at_least_zero(json.at("decode"));
+  s.wait = at_least_zero(json.at("wait"));
+  s.idle = at_least_zero(json.at("idle"));
   s.inbox = json.at("inbox").integer(0, kMost);
   s.outbox = json.at("outbox").integer(0, kMost);
   const JsonView quantiles = json.at("residual");

@@ -19,8 +19,8 @@ constexpr std::pair<const char*, Mass MassLedger::*> kColumns[] = {
 
 // Of updates that are finite, sums may not be.
 double finite(double value) {
-  constexpr double kMost = 1e300;
-  return std::isnan(value) ? 0 : std::clamp(value, -kMost, kMost);
+  constexpr double kLargest = 1e300;
+  return std::isnan(value) ? 0 : std::clamp(value, -kLargest, kLargest);
 }
 
 }  // namespace

@@ -140,6 +140,11 @@ std::uint64_t number_of(const JsonView& body, std::string_view key) {
   return static_cast<std::uint64_t>(count_of(body, key));
 }
 
+std::uint64_t number_of(const Message& message, std::string_view key) {
+  const std::string name(name_of(message.type));
+  return number_of(JsonView(message.body, Code::kProtocol, name), key);
+}
+
 std::uint32_t index_of(const JsonView& body, std::string_view key) {
   return static_cast<std::uint32_t>(body.at(key).integer(0, UINT32_MAX));
 }

@@ -91,6 +91,11 @@ class MasterData {
   std::optional<OddValues> usual_;  // once it was asked for
 };
 
+// 0 without.
+inline std::int64_t examples_in(const std::unique_ptr<MasterData>& data) {
+  return data ? data->examples() : 0;
+}
+
 }  // namespace dl::cluster
 
 #endif  // DL_LIBCORE_CLUSTER_RECORDS_MASTER_DATA_H_

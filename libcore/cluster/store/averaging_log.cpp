@@ -18,10 +18,6 @@ namespace dl::cluster {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 void append_floats(std::vector<std::byte>& out, std::span<const float> values) {
   const auto bytes = std::as_bytes(values);
   out.insert(out.end(), bytes.begin(), bytes.end());
@@ -44,14 +40,14 @@ RoundRecord open_record(std::span<const std::byte> payload) {
   exchange::HeadReader head(payload);
   RoundRecord record;
   const auto kind = head.get<std::uint64_t>();
-  if (kind > kUpdater) fail("unknown outer optimizer");
+  if (kind > kUpdater) bad_data("unknown outer optimizer");
   exchange::OuterOptimizer outer;
   outer.rate = head.get<double>();
   outer.momentum = head.get<double>();
   record.steps = head.get<std::int64_t>();
   if (!(outer.rate > 0 && std::isfinite(outer.rate)) ||
       !(outer.momentum >= 0 && outer.momentum < 1) || record.steps < 1)
-    fail("impossible values");
+    bad_data("impossible values");
   if (kind != kUpdater) {
     outer.kind = static_cast<Kind>(kind);
     record.outer = outer;
@@ -59,7 +55,7 @@ RoundRecord open_record(std::span<const std::byte> payload) {
   std::array<std::uint64_t, 3> counts{};
   for (std::uint64_t& count : counts) {
     count = head.get<std::uint64_t>();
-    if (count > payload.size() / sizeof(float)) fail("impossible sizes");
+    if (count > payload.size() / sizeof(float)) bad_data("impossible sizes");
   }
   record.statistics = head.take(sizeof(float) * counts[0]);
   record.updater_state = head.take(sizeof(float) * counts[1]);
@@ -75,7 +71,8 @@ void copy_floats(std::span<const std::byte> from, std::vector<float>& to) {
 
 // Of the network's updater.
 void take_gradient_step(std::span<const std::byte> delta, RunState& state) {
-  if (!state.updater) fail("a step of an updater that the run does not have");
+  if (!state.updater)
+    bad_data("a step of an updater that the run does not have");
   if (delta.empty()) return;
   std::vector<float> gradient(state.parameters.size());
   exchange::read_delta(delta, gradient);
@@ -133,14 +130,14 @@ std::vector<std::byte> encode_round_record(const Round& round,
 void apply_round(const LogEntry& entry, RunState& state) {
   const std::string name = "round " + std::to_string(entry.sequence);
   if (entry.epoch != state.epoch)
-    fail(name + " is of epoch " + std::to_string(entry.epoch + 1) +
-         ", the run is at epoch " + std::to_string(state.epoch + 1));
+    bad_data(name + " is of epoch " + std::to_string(entry.epoch + 1) +
+             ", the run is at epoch " + std::to_string(state.epoch + 1));
   Ranges committed = state.committed;
   if (!add_range(committed, entry.first, entry.count) ||
       committed != Ranges{{0, entry.first + entry.count}})
-    fail(name + " does not go on where the one before it ended");
+    bad_data(name + " does not go on where the one before it ended");
   const RoundRecord record = open_record(entry.payload);
-  if (record.steps > entry.count) fail(name + " has impossible values");
+  if (record.steps > entry.count) bad_data(name + " has impossible values");
   const auto size_of = [](const std::vector<float>& values) {
     return sizeof(float) * values.size();
   };
@@ -149,7 +146,7 @@ void apply_round(const LogEntry& entry, RunState& state) {
        record.updater_state.size() != size_of(state.updater_state)) ||
       (!record.residual.empty() &&
        record.residual.size() != size_of(state.parameters)))
-    fail(name + " has vectors of another size than the checkpoint");
+    bad_data(name + " has vectors of another size than the checkpoint");
 
   take_step(record.delta, record.outer, state);
   copy_floats(record.statistics, state.statistics);

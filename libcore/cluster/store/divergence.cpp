@@ -15,7 +15,7 @@ constexpr double kWorse = 2;        // than chance, losses
 constexpr double kNoBetter = 0.98;  // ... that are as good as it
 constexpr std::int64_t kSome = 16;  // blocks; before, it is early
 constexpr std::int64_t kFew = 100;  // examples, for these
-constexpr double kStandsOut = 5;    // standard deviations
+constexpr double kByLuck = 5;       // standard deviations
 
 // A score that needs nothing learnt, of those that should be high.
 double score_of_chance(const HeldOut& held_out) {
@@ -28,9 +28,8 @@ double score_of_chance(const HeldOut& held_out) {
 
 // Between two scores of so many examples that are no better than each other.
 double by_luck(const HeldOut& held_out) {
-  return kStandsOut *
-         std::sqrt(0.5 / static_cast<double>(
-                             std::max<std::int64_t>(1, held_out.examples)));
+  return kByLuck * std::sqrt(0.5 / static_cast<double>(std::max<std::int64_t>(
+                                       1, held_out.examples)));
 }
 
 // Large losses of a few examples may hide that the others are right.

@@ -37,7 +37,7 @@ double norm_of(std::span<const float> values) {
   return std::sqrt(sum);
 }
 
-std::string number(double value) { return format("%.3g", value); }
+std::string short_number(double value) { return format("%.3g", value); }
 
 }  // namespace
 
@@ -196,20 +196,20 @@ bool LossWatch::learnt_nothing() const {
 std::string LossWatch::describe() const {
   std::string text =
       "the loss is " +
-      number(wrong_loss_ /
-             static_cast<double>(std::max<std::int64_t>(1, wrong_batches_))) +
+      short_number(wrong_loss_ / static_cast<double>(std::max<std::int64_t>(
+                                     1, wrong_batches_))) +
       " over " + std::to_string(wrong_batches_) +
       " mini-batches since update " + std::to_string(onset_) + ", and was " +
-      number(has_gained() ? best_ : first_) +
+      short_number(has_gained() ? best_ : first_) +
       (has_gained() ? " before" : " in the beginning");
   if (has_gained() && chance_ && level_ > 0.9 * *chance_)
-    text += " (a constant prediction has " + number(*chance_) + ")";
+    text += " (a constant prediction has " + short_number(*chance_) + ")";
   if (norm_.has_grown())
-    text += "; the parameters grew from norm " + number(norm_.sound) + " to " +
-            number(norm_.now);
+    text += "; the parameters grew from norm " + short_number(norm_.sound) +
+            " to " + short_number(norm_.now);
   if (applied_.has_grown())
     text += "; what is applied for a mini-batch grew " +
-            number(applied_.now / applied_.sound) + "-fold";
+            short_number(applied_.now / applied_.sound) + "-fold";
   return text;
 }
 

@@ -22,37 +22,31 @@ namespace dl::cluster {
 
 namespace {
 
-constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
-
-[[noreturn]] void fail(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 // Older versions of dl-tools accepted such.
 [[noreturn]] void fail_overflow(const LogEntry& entry, const char* kind) {
   const std::string number = std::to_string(entry.sequence);
-  fail(std::string(kind) + " " + number +
-       " makes the parameters overflow; remove this log to go on from the "
-       "checkpoint before it, or see --replay for the model of step " +
-       std::to_string(entry.sequence - 1));
+  bad_data(std::string(kind) + " " + number +
+           " makes the parameters overflow; remove this log to go on from the "
+           "checkpoint before it, or see --replay for the model of step " +
+           std::to_string(entry.sequence - 1));
 }
 
 // reach: an upper bound of |parameter|.
 void replay_update(const LogEntry& entry, RunState& state, double& reach) {
   if (entry.epoch != state.epoch)
-    fail("update " + std::to_string(entry.sequence) + " is of epoch " +
-         std::to_string(entry.epoch + 1) + ", the run is at epoch " +
-         std::to_string(state.epoch + 1));
+    bad_data("update " + std::to_string(entry.sequence) + " is of epoch " +
+             std::to_string(entry.epoch + 1) + ", the run is at epoch " +
+             std::to_string(state.epoch + 1));
   if (!add_range(state.committed, entry.first, entry.count))
-    fail("update " + std::to_string(entry.sequence) +
-         " is for mini-batches that are committed already");
+    bad_data("update " + std::to_string(entry.sequence) +
+             " is for mini-batches that are committed already");
   double size = 0;
   if (!entry.payload.empty()) {
     const auto info = exchange::inspect_threshold(entry.payload);
     if (info.elements != state.parameters.size())
-      fail("update " + std::to_string(entry.sequence) + " is for " +
-           std::to_string(info.elements) + " elements, not " +
-           std::to_string(state.parameters.size()));
+      bad_data("update " + std::to_string(entry.sequence) + " is for " +
+               std::to_string(info.elements) + " elements, not " +
+               std::to_string(state.parameters.size()));
     reach += exchange::kFasgdGrowth *
              std::fabs(static_cast<double>(entry.scale)) * info.largest;
     size = info.mass.size;
@@ -70,8 +64,8 @@ void end_epoch(const LogEntry& entry, RunState& state) {
   restore_epoch_record(entry.payload, next);
   if (entry.epoch != state.epoch || next.epoch != entry.epoch + 1 ||
       next.version != state.version)
-    fail("the end of epoch " + std::to_string(entry.epoch + 1) +
-         " does not fit what was trained");
+    bad_data("the end of epoch " + std::to_string(entry.epoch + 1) +
+             " does not fit what was trained");
   state = std::move(next);
 }
 
@@ -139,8 +133,8 @@ void ReplayOfFiles::apply_entry(const LogEntry& entry, const LogFile& file,
     apply(entry, state, reach);
   } catch (const Error& error) {
     if (error.code() == Code::kIo) throw;
-    fail("'" + file.path + "': offset " + std::to_string(offset) + ": " +
-         error.what());
+    bad_data("'" + file.path + "': offset " + std::to_string(offset) + ": " +
+             error.what());
   }
   if (state.epoch > epoch && at_epoch_end) at_epoch_end(state);
 }
@@ -160,7 +154,7 @@ std::string ReplayOfFiles::file(const LogFile& file) {
   }
   UpdateLogReader& reader = memory->reader();
   if (reader.header().identity != identity)
-    fail("'" + file.path + "' is the log of another run");
+    bad_data("'" + file.path + "' is the log of another run");
   for (;;) {
     const std::uint64_t offset = reader.offset();
     std::optional<LogEntry> entry;
@@ -285,7 +279,7 @@ LogIdentity log_identity(const std::string& folder, std::size_t parameters) {
     const auto kept =
         io::parse_hex(JsonView(json, Code::kData).at("log").string());
     if (!kept)
-      fail("'" + folder + "/run.json': log: want 16 hexadecimal digits");
+      bad_data("'" + folder + "/run.json': log: want 16 hexadecimal digits");
     digest = *kept;
   }
   return {parameters, digest};

@@ -20,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr NumberedName kCheckpoint{"checkpoint-", ".safetensors", 6};
-constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
 
 // Whether the file is one of the run's that are in the folder now.
 bool is_file_of_run(const std::string& file, const std::string& folder) {

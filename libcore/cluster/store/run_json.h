@@ -4,12 +4,15 @@
 #ifndef DL_LIBCORE_CLUSTER_STORE_RUN_JSON_H_
 #define DL_LIBCORE_CLUSTER_STORE_RUN_JSON_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "libcore/base/json.h"
 
 namespace dl::cluster {
+
+constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;  // bytes of it
 
 // Of run.json, what shapes each epoch: it must not change.  The rest says how
 // many epochs there are, how they are judged and which model is kept.

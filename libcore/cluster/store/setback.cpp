@@ -18,7 +18,8 @@ namespace {
               "setback " + std::to_string(entry.sequence) + " " + why};
 }
 
-void append_floats(std::vector<std::byte>& out, std::span<const float> values) {
+void append_counted(std::vector<std::byte>& out,
+                    std::span<const float> values) {
   exchange::append(out, std::uint64_t{values.size()});
   const auto bytes = std::as_bytes(values);
   out.insert(out.end(), bytes.begin(), bytes.end());
@@ -43,12 +44,13 @@ std::vector<std::byte> encode_setback(const RunState& state) {
   exchange::append(out, std::uint64_t{text.size()});
   const auto bytes = std::as_bytes(std::span(text));
   out.insert(out.end(), bytes.begin(), bytes.end());
-  append_floats(out, state.parameters);
-  append_floats(out, state.statistics);
-  append_floats(out, state.updater_state);
-  append_floats(out, state.fasgd ? state.fasgd->state() : std::vector<float>());
-  append_floats(out, state.velocity);
-  append_floats(out, state.residual);
+  append_counted(out, state.parameters);
+  append_counted(out, state.statistics);
+  append_counted(out, state.updater_state);
+  append_counted(out,
+                 state.fasgd ? state.fasgd->state() : std::vector<float>());
+  append_counted(out, state.velocity);
+  append_counted(out, state.residual);
   return out;
 }
 

@@ -15,17 +15,8 @@ namespace dl::cluster {
 
 namespace {
 
-// Others may be ahead of the master's word to this worker; two are open at
-// most.
-constexpr std::uint64_t kRoundsAhead = 2;
-
 // The master may tell of others round after round, while one is open here.
 constexpr std::size_t kMostGroups = 16;
-
-std::uint64_t field(const Message& message, std::string_view key) {
-  const std::string name(name_of(message.type));
-  return number_of(JsonView(message.body, Code::kProtocol, name), key);
-}
 
 // Whether a Round's average is with the parties.
 bool is_held(const Message& round) {
@@ -59,10 +50,10 @@ void AllReduce::from_master(const Message& message) {
     case MessageType::kState:
       // It has ended this worker's tasks.
       own_.clear();
-      taken_ = field(message, "version");
+      taken_ = number_of(message, "version");
       return end_rounds(taken_);
     case MessageType::kRound:
-      newest_ = std::max(newest_, field(message, "version"));
+      newest_ = std::max(newest_, number_of(message, "version"));
       return;
     default:
       return;
@@ -162,7 +153,7 @@ const AllReduce::Group* AllReduce::group_of(std::uint64_t round,
 // Of parties that the master has not told of yet: keeps it.
 bool AllReduce::is_early(const Message& message) {
   const std::uint64_t known = groups_.empty() ? 0 : groups_.rbegin()->first;
-  if (field(message, "parties") <= known) return false;
+  if (number_of(message, "parties") <= known) return false;
   const std::uint64_t bytes = early_bytes_ + size_of(message);
   if (bytes > 2 * kMostParties * sizeof(float) * elements()) return true;
   early_bytes_ = bytes;
@@ -275,7 +266,7 @@ std::optional<Message> AllReduce::take_next() {
 }
 
 bool AllReduce::complete(Message& round) {
-  const std::uint64_t version = field(round, "version");
+  const std::uint64_t version = number_of(round, "version");
   if (is_held(round) && version > taken_) {
     const auto found = open_.find(version);
     if (found == open_.end() || !is_whole(version, found->second)) return false;
@@ -289,7 +280,7 @@ bool AllReduce::complete(Message& round) {
 }
 
 bool AllReduce::is_over(const Message& part) const {
-  return part.type == MessageType::kPart && is_over(field(part, "round"));
+  return part.type == MessageType::kPart && is_over(number_of(part, "round"));
 }
 
 void AllReduce::lost(const std::string& endpoint) {

@@ -36,6 +36,10 @@
 
 namespace dl::cluster {
 
+// Other workers may be ahead of the master's word to this one; two rounds are
+// open at most.
+constexpr std::uint64_t kRoundsAhead = 2;
+
 class AllReduce {
  public:
   explicit AllReduce(ReducerLink& link) : link_(link) {}

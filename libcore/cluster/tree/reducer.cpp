@@ -15,9 +15,6 @@ namespace dl::cluster {
 
 namespace {
 
-// A reducer may hear of a round from other workers before the master's word of
-// it comes; two are open at most.
-constexpr std::uint64_t kRoundsAhead = 2;
 // So many parts may come before the order to sum them: of two sums.
 constexpr std::uint64_t kEarlyParts = 2 * exchange::kAverageGroup;
 
@@ -29,11 +26,6 @@ std::int64_t slots_at(std::int64_t level) {
 }
 
 // A field of a message, without looking at its vectors.
-std::uint64_t field(const Message& message, std::string_view key) {
-  const std::string name(name_of(message.type));
-  return number_of(JsonView(message.body, Code::kProtocol, name), key);
-}
-
 // The three averages of a round, over some of its slots.
 class Sums {
  public:
@@ -45,14 +37,14 @@ class Sums {
 
   void put(const Message& part) {
     if (part.type == MessageType::kResult) {
-      const auto slot = place(field(part, "slot"));
+      const auto slot = place(number_of(part, "slot"));
       const double weight = count_slot(part.body);
       deltas_.put(slot, delta(part), weight);
       statistics_.put(slot, blob_to_floats(part, 1), weight);
       updater_state_.put(slot, blob_to_floats(part, 2), weight);
       return;
     }
-    const auto first = place(field(part, "first"));
+    const auto first = place(number_of(part, "first"));
     double weight = 0;
     const Json& slots = part.body.at("slots");
     for (const Json& slot : slots) weight += count_slot(slot);
@@ -189,15 +181,15 @@ void Reducer::take(const Message& message) {
       kept_.clear();
       [[fallthrough]];
     case MessageType::kRound:
-      return end_rounds(field(message, "version"));
+      return end_rounds(number_of(message, "version"));
     default:
       return;
   }
 }
 
 void Reducer::take_result(Message message) {
-  const std::uint64_t lease = field(message, "lease");
-  const std::uint64_t round = field(message, "round");
+  const std::uint64_t lease = number_of(message, "lease");
+  const std::uint64_t round = number_of(message, "round");
   const auto slot = slots_.find(lease);
   if (slot == slots_.end() || is_over(round))
     return for_master_.push_back(std::move(message));
@@ -210,7 +202,7 @@ void Reducer::take_result(Message message) {
   auto shared = std::make_shared<const Message>(std::move(message));
   kept_[lease] = {round, endpoint, shared};
   if (endpoint == own_)
-    take_part({round, 0, static_cast<std::int64_t>(field(*shared, "slot"))},
+    take_part({round, 0, static_cast<std::int64_t>(number_of(*shared, "slot"))},
               shared);
   else
     link_.send_to_reducer(endpoint, shared);
@@ -296,7 +288,7 @@ std::uint64_t Reducer::kept_bytes() const {
 bool Reducer::is_over(const Message& part) const {
   if (part.type == MessageType::kPart || part.type == MessageType::kMean)
     return all_reduce_.is_over(part);
-  return is_over(field(part, "round"));
+  return is_over(number_of(part, "round"));
 }
 
 void Reducer::try_to_reduce(const Key& key) {

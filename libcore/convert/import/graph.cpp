@@ -10,10 +10,6 @@
 namespace dl::convert {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 // As parse_network() would find it: one mistake is enough.
 void check_node(const Json& node) {
   Json document;
@@ -22,7 +18,7 @@ void check_node(const Json& node) {
   for (std::string problem : nn::check_document(document)) {
     constexpr std::string_view kPlace = "layers[0].";
     if (problem.starts_with(kPlace)) problem.erase(0, kPlace.size());
-    refuse("its " + problem);
+    bad_data("its " + problem);
   }
 }
 
@@ -34,7 +30,7 @@ nn::Settings settings_of(const Json& node, const nn::LayerType& type) {
   if (type.complete != nullptr) type.complete(settings);
   if (type.check != nullptr)
     type.check(settings, [](std::string_view key, const std::string& what) {
-      refuse("its " + std::string(key) + ": " + what);
+      bad_data("its " + std::string(key) + ": " + what);
     });
   return settings;
 }
@@ -54,7 +50,7 @@ nn::Form planned(const Json& node, const nn::LayerType& type,
     if (!each) return form;
     return {form.shape.with_first(steps), true, form.copies};
   } catch (const Error& e) {
-    refuse(e.what());
+    bad_data(e.what());
   }
 }
 
@@ -103,13 +99,13 @@ void Graph::read(const std::string& name) {
 Value Graph::add(Json node, const std::vector<Value>& from,
                  const std::string& shares) {
   if (nodes_.size() >= kMaxNodes)
-    refuse("the network has more than the " + std::to_string(kMaxNodes) +
-           " layers that are imported, those of models within it counted for "
-           "each call");
+    bad_data("the network has more than the " + std::to_string(kMaxNodes) +
+             " layers that are imported, those of models within it counted for "
+             "each call");
   check_node(node);
   const nn::LayerType& type = nn::layer_type(node["type"].get<std::string>());
   if (from.size() < type.inputs.least || from.size() > type.inputs.most)
-    refuse("it has " + std::to_string(from.size()) + " inputs");
+    bad_data("it has " + std::to_string(from.size()) + " inputs");
   std::vector<nn::Form> forms;
   Node added;
   const bool each = node.value("time_distributed", false);
@@ -117,12 +113,12 @@ Value Graph::add(Json node, const std::vector<Value>& from,
     nn::Form form = value.form;
     if (each && !find(value.node)) found_each_step_.insert(value.node);
     if (each && form.shape.rank() < 2)
-      refuse("it takes each step of what is no sequence");
+      bad_data("it takes each step of what is no sequence");
     if (form.tokens && type.tokens == nullptr)
-      refuse("it computes with the token numbers of the input '" + value.node +
-             "', which an embedding reads");
+      bad_data("it computes with the token numbers of the input '" +
+               value.node + "', which an embedding reads");
     if (!form.tokens && type.tokens != nullptr)
-      refuse("its input has to be an input of the network");
+      bad_data("its input has to be an input of the network");
     forms.push_back(form);
     added.from.push_back(value.node);
   }

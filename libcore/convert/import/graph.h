@@ -21,6 +21,11 @@
 
 namespace dl::convert {
 
+// What other programs' settings may be at most: numbers of units, which are
+// 32-bit integers there, and extents of windows and edges.
+constexpr std::int64_t kMostUnits = 2147483647;
+constexpr std::int64_t kMostExtent = 65535;
+
 // What flows between two nodes.
 struct Value {
   std::string node;  // or the input

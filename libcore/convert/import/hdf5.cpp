@@ -24,16 +24,12 @@ constexpr std::size_t kMaxTexts = std::size_t{48} << 20;
 constexpr std::uint64_t kMostTimes = 16;
 constexpr std::uint64_t kMoreBytes = std::uint64_t{64} << 20;
 
-[[noreturn]] void damaged(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 // A handle of the library.
 class Id {
  public:
   using Close = herr_t (*)(hid_t);
   Id(hid_t id, Close close, const std::string& what) : id_(id), close_(close) {
-    if (id < 0) damaged("the HDF5 library cannot read " + what);
+    if (id < 0) bad_data("the HDF5 library cannot read " + what);
   }
   ~Id() { close_(id_); }
   Id(const Id&) = delete;
@@ -56,14 +52,14 @@ Id open_image(std::span<const std::byte> file, hid_t access) {
 std::vector<std::int64_t> extents_of(hid_t space) {
   const int rank = H5Sget_simple_extent_ndims(space);
   if (rank < 0 || rank > tensor::Shape::kMaxRank)
-    damaged("an array has " + std::to_string(rank) + " dimensions");
+    bad_data("an array has " + std::to_string(rank) + " dimensions");
   std::vector<hsize_t> sizes(static_cast<std::size_t>(rank) + 1);
   if (H5Sget_simple_extent_dims(space, sizes.data(), nullptr) < 0)
-    damaged("an array has no size");
+    bad_data("an array has no size");
   std::vector<std::int64_t> extents;
   for (int k = 0; k < rank; ++k) {
     if (sizes[static_cast<std::size_t>(k)] > std::uint64_t{1} << 40)
-      damaged("an array is larger than memory");
+      bad_data("an array is larger than memory");
     extents.push_back(
         static_cast<std::int64_t>(sizes[static_cast<std::size_t>(k)]));
   }
@@ -95,13 +91,13 @@ class Walk {
                                    std::size_t count, const std::string& where);
   void count_object() {
     if (++objects_ > kMaxObjects)
-      damaged("it has more than " + std::to_string(kMaxObjects) + " objects");
+      bad_data("it has more than " + std::to_string(kMaxObjects) + " objects");
   }
   void count_text(std::size_t bytes) {
     texts_ += bytes;
     if (texts_ > kMaxTexts)
-      damaged("its texts have more than " + std::to_string(kMaxTexts) +
-              " bytes");
+      bad_data("its texts have more than " + std::to_string(kMaxTexts) +
+               " bytes");
   }
 
   std::uint64_t most_, bytes_ = 0;
@@ -138,21 +134,21 @@ const char* what_is(hid_t type, H5T_class_t kind) {
 void refuse_elsewhere(hid_t set, const std::string& path) {
   const Id list(H5Dget_create_plist(set), H5Pclose, in_quotes(path));
   if (H5Pget_layout(list) == H5D_VIRTUAL || H5Pget_external_count(list) > 0)
-    damaged("the numbers of " + in_quotes(path) +
-            " lie in other files, which are not read; h5py or h5repack make "
-            "one file of them");
+    bad_data("the numbers of " + in_quotes(path) +
+             " lie in other files, which are not read; h5py or h5repack make "
+             "one file of them");
 }
 
 void Walk::group(hid_t group, const std::string& path, int depth) {
   if (depth > kMaxDepth)
-    damaged("its groups are nested deeper than " + std::to_string(kMaxDepth));
+    bad_data("its groups are nested deeper than " + std::to_string(kMaxDepth));
   texts(group, path.empty() ? "/" : path);
   std::vector<Link> links;
   hsize_t from = 0;
   if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, &from, note_link,
                  &links) < 0)
-    damaged("the HDF5 library cannot list the group " +
-            in_quotes(path.empty() ? "/" : path));
+    bad_data("the HDF5 library cannot list the group " +
+             in_quotes(path.empty() ? "/" : path));
   std::ranges::sort(links);
   for (const auto& [name, hard] : links)
     object(group, name, hard, path.empty() ? name : path + "/" + name, depth);
@@ -162,7 +158,7 @@ void Walk::object(hid_t parent, const std::string& name, bool hard,
                   const std::string& path, int depth) {
   count_object();
   count_text(path.size());
-  if (!is_utf8(path)) damaged("a name in it is not UTF-8");
+  if (!is_utf8(path)) bad_data("a name in it is not UTF-8");
   // Those to other files lead out of what the user named; h5py makes none.
   if (!hard) {
     unread_[path] = "a link";
@@ -191,7 +187,7 @@ void Walk::dataset(hid_t set, const std::string& path) {
   for (const std::int64_t extent : extents)
     bytes *= static_cast<double>(extent);
   if (static_cast<double>(bytes_) + bytes > static_cast<double>(most_))
-    damaged("it claims to hold more numbers than a file of its size can");
+    bad_data("it claims to hold more numbers than a file of its size can");
   bytes_ += static_cast<std::uint64_t>(bytes);
   arrays_.push_back({.name = path, .dtype = "F32", .shape = extents});
 }
@@ -206,7 +202,7 @@ void Walk::texts(hid_t object, const std::string& path) {
         H5Aclose, "an attribute of " + in_quotes(path));
     char name[256];
     if (H5Aget_name(attribute, sizeof name, name) < 0 || !is_utf8(name))
-      damaged("an attribute of " + in_quotes(path) + " has no name");
+      bad_data("an attribute of " + in_quotes(path) + " has no name");
     if (std::optional<Json> value =
             text(attribute, in_quotes(path + "@" + name)))
       attributes_[path][name] = std::move(*value);
@@ -221,10 +217,10 @@ std::optional<Json> Walk::text(hid_t attribute, const std::string& where) {
   const std::vector<std::int64_t> extents = extents_of(space);
   if (extents.size() > 1) return std::nullopt;
   if (!extents.empty()) count = static_cast<std::size_t>(extents[0]);
-  if (count > kMaxObjects) damaged(where + " has too many texts");
+  if (count > kMaxObjects) bad_data(where + " has too many texts");
   std::vector<std::string> all = strings(attribute, type, space, count, where);
   for (const std::string& one : all) {
-    if (!is_utf8(one)) damaged(where + " is not UTF-8");
+    if (!is_utf8(one)) bad_data(where + " is not UTF-8");
     count_text(one.size());
   }
   if (extents.empty()) return all.empty() ? Json("") : Json(all[0]);
@@ -240,7 +236,7 @@ std::vector<std::string> Walk::strings(hid_t attribute, hid_t type, hid_t space,
   if (H5Tis_variable_str(type) > 0) {
     std::vector<char*> texts(count, nullptr);
     if (H5Aread(attribute, memory, texts.data()) < 0)
-      damaged("the HDF5 library cannot read " + where);
+      bad_data("the HDF5 library cannot read " + where);
     for (const char* text : texts) {
       all.emplace_back(text == nullptr ? "" : text);
       count_text(all.back().size());
@@ -250,10 +246,10 @@ std::vector<std::string> Walk::strings(hid_t attribute, hid_t type, hid_t space,
   }
   const std::size_t room = H5Tget_size(type);
   if (room == 0 || room > kMaxTexts / count)
-    damaged(where + " is a text of " + std::to_string(room) + " bytes");
+    bad_data(where + " is a text of " + std::to_string(room) + " bytes");
   std::string bytes(room * count, '\0');
   if (H5Aread(attribute, memory, bytes.data()) < 0)
-    damaged("the HDF5 library cannot read " + where);
+    bad_data("the HDF5 library cannot read " + where);
   for (std::size_t i = 0; i < count; ++i)
     all.push_back(text_of(bytes.data() + i * room, room));
   return all;
@@ -282,8 +278,8 @@ void write_hdf5(std::span<const std::byte> file,
                  in_quotes(array.name));
     if (!values.empty() && H5Dread(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL,
                                    H5P_DEFAULT, values.data()) < 0)
-      damaged("the HDF5 library cannot read the numbers of " +
-              in_quotes(array.name));
+      bad_data("the HDF5 library cannot read the numbers of " +
+               in_quotes(array.name));
     write(std::as_bytes(std::span(values)));
   }
 }

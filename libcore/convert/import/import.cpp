@@ -18,10 +18,6 @@
 namespace dl::convert {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 std::string text_in(const Json& json, const char* key) {
   const auto found = json.find(key);
   return found != json.end() && found->is_string() ? found->get<std::string>()
@@ -62,7 +58,7 @@ keras::Source source_of(const File& file) {
       source.version = plain_attribute(file, "keras_version");
       source.backend = plain_attribute(file, "backend");
       if (source.model.is_null())
-        refuse(
+        bad_data(
             "it has weights and does not say what network they are of: give "
             "the configuration (model.to_json()), and this file with "
             "--weights");
@@ -82,7 +78,7 @@ keras::Source source_of(const File& file) {
       break;
   }
   if (!is_keras(source.model))
-    refuse(
+    bad_data(
         "it is JSON, but no model that is imported: want an object with "
         "class_name and config, as Keras writes it");
   if (source.training.is_null() && source.model.contains("compile_config"))
@@ -97,7 +93,7 @@ nn::NetworkConfig network_of(const Json& document) {
     return nn::parse_network(dump_json(document), "what is made of it");
   } catch (const Error& e) {
     const std::string message = e.what();
-    refuse(message.substr(0, message.find('\n')));
+    bad_data(message.substr(0, message.find('\n')));
   }
 }
 
@@ -173,7 +169,7 @@ Imported import_dl4j(const File& file, const ImportOptions& options) {
   // One without parameters has no numbers.
   if (file.container == Container::kZip && !imported.model &&
       nn::layout_of(network_of(imported.network)).parameter_count > 0)
-    refuse(
+    bad_data(
         "it has no member 'coefficients.bin', the numbers of its parameters: "
         "of its network alone, give the member configuration.json");
   return imported;
@@ -183,8 +179,8 @@ Imported import_dl4j(const File& file, const ImportOptions& options) {
 void want_as_many(std::int64_t most, const nn::NetworkConfig& config) {
   const std::int64_t count = nn::layout_of(config).parameter_count;
   if (count > most)
-    refuse("what is made of it has " + std::to_string(count) +
-           " parameters, and its tensors are of far fewer numbers");
+    bad_data("what is made of it has " + std::to_string(count) +
+             " parameters, and its tensors are of far fewer numbers");
 }
 
 // Its probabilities are not what a loss here takes: it is trained for nothing
@@ -261,7 +257,7 @@ Imported import_onnx(const File& file, const ImportOptions& options) {
     imported = made_of(model, normalizers, options);
   } catch (const Error& e) {
     const std::string masked = onnx::why_masked(model);
-    if (e.code() == Code::kData && !masked.empty()) refuse(masked);
+    if (e.code() == Code::kData && !masked.empty()) bad_data(masked);
     throw;
   }
   imported.notes.insert(imported.notes.begin(), left_out.begin(),

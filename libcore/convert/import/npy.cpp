@@ -20,10 +20,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-[[noreturn]] void damaged(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 struct Header {
   std::string type;  // "<f4"
   bool fortran = false;
@@ -34,7 +30,7 @@ struct Header {
 // What follows 'KEY': in the header, a literal of Python's.
 std::string_view after(std::string_view text, const std::string& key) {
   const auto at = text.find("'" + key + "':");
-  if (at == std::string_view::npos) damaged("its header has no " + key);
+  if (at == std::string_view::npos) bad_data("its header has no " + key);
   text.remove_prefix(at + key.size() + 3);
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   return text;
@@ -43,7 +39,7 @@ std::string_view after(std::string_view text, const std::string& key) {
 std::vector<std::int64_t> shape_in(std::string_view text) {
   const auto end = text.find(')');
   if (!text.starts_with('(') || end == std::string_view::npos)
-    damaged("its header has no shape");
+    bad_data("its header has no shape");
   text = text.substr(1, end - 1);
   std::vector<std::int64_t> shape;
   for (;;) {
@@ -52,7 +48,7 @@ std::vector<std::int64_t> shape_in(std::string_view text) {
     std::int64_t extent = 0;
     const auto [next, error] =
         std::from_chars(text.data(), text.data() + text.size(), extent);
-    if (error != std::errc() || extent < 0) damaged("its header has no shape");
+    if (error != std::errc() || extent < 0) bad_data("its header has no shape");
     shape.push_back(extent);
     text.remove_prefix(static_cast<std::size_t>(next - text.data()));
   }
@@ -63,18 +59,18 @@ Header header_of(std::span<const std::byte> file) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()),
                               file.size());
   if (text.size() < 12 || !text.starts_with(kMagic))
-    damaged("it is no file of NumPy");
+    bad_data("it is no file of NumPy");
   const bool wide = text[6] >= 2;  // the version
   const std::size_t start = wide ? 12 : 10;
   std::uint32_t length = 0;
   std::memcpy(&length, text.data() + 8, wide ? 4 : 2);
-  if (length > text.size() - start) damaged("it is cut short");
+  if (length > text.size() - start) bad_data("it is cut short");
   const std::string_view fields = text.substr(start, length);
   Header header;
   header.bytes = start + length;
   const std::string_view type = after(fields, "descr");
   if (!type.starts_with('\'') || type.find('\'', 1) == std::string_view::npos)
-    damaged("it holds records, not numbers");
+    bad_data("it holds records, not numbers");
   header.type = type.substr(1, type.find('\'', 1) - 1);
   header.fortran = after(fields, "fortran_order").starts_with("True");
   header.shape = shape_in(after(fields, "shape"));
@@ -98,7 +94,7 @@ struct Half {
 
 template <typename T>
 void convert(std::span<const std::byte> from, bool big, std::span<float> to) {
-  if (from.size() / sizeof(T) < to.size()) damaged("it is cut short");
+  if (from.size() / sizeof(T) < to.size()) bad_data("it is cut short");
   for (std::size_t i = 0; i < to.size(); ++i) {
     std::array<std::byte, sizeof(T)> bytes;
     std::memcpy(bytes.data(), from.data() + i * sizeof(T), sizeof(T));
@@ -145,7 +141,7 @@ void convert(const std::string& type, std::span<const std::byte> from,
   if (kind == "u4") return convert<std::uint32_t>(from, big, to);
   if (kind == "u2") return convert<std::uint16_t>(from, big, to);
   if (kind == "u1" || kind == "b1") return convert<std::uint8_t>(from, big, to);
-  damaged("its numbers are of the type " + in_quotes(type));
+  bad_data("its numbers are of the type " + in_quotes(type));
 }
 
 }  // namespace
@@ -155,7 +151,7 @@ tensor::Tensor read_npy(std::span<const std::byte> file) {
   const tensor::Shape shape(std::span<const std::int64_t>(header.shape));
   const auto count = static_cast<std::uint64_t>(shape.elements());
   const std::span<const std::byte> numbers = file.subspan(header.bytes);
-  if (count > numbers.size()) damaged("it is cut short");
+  if (count > numbers.size()) bad_data("it is cut short");
   tensor::Tensor array(tensor::DType::kF32, shape);
   convert(header.type, numbers, array.as<float>());
   if (header.fortran) reorder(shape, array.as<float>());

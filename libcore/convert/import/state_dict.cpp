@@ -17,10 +17,6 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error{Code::kConfig, what};
-}
-
 int type_of(const std::string& dtype) {
   using onnx::ElementType;
   if (dtype == "F32") return static_cast<int>(ElementType::kFloat);
@@ -81,17 +77,17 @@ class Maker {
 
 StateTensor Maker::found(const Json& name) const {
   if (!name.is_string())
-    refuse("the map has for " + name_ +
-           " other than a name: " + displayed(dump_json(name)));
+    bad_config("the map has for " + name_ +
+               " other than a name: " + displayed(dump_json(name)));
   const std::string own = name.get<std::string>();
   const auto one = state_.tensors.find(own);
   if (one == state_.tensors.end()) {
     const auto other = state_.others.find(own);
-    refuse("the map has for " + name_ + " the tensor " + in_quotes(own) +
-           (other == state_.others.end()
-                ? ", which the file has not"
-                : ", which is of the type " + in_quotes(other->second) +
-                      "; one of reals would be needed"));
+    bad_config("the map has for " + name_ + " the tensor " + in_quotes(own) +
+               (other == state_.others.end()
+                    ? ", which the file has not"
+                    : ", which is of the type " + in_quotes(other->second) +
+                          "; one of reals would be needed"));
   }
   return one->second;
 }
@@ -100,12 +96,12 @@ StateTensor Maker::source() const {
   const Json& from =
       entry_.is_object() && entry_.contains("from") ? entry_["from"] : entry_;
   if (!from.is_array()) return found(from);
-  if (from.empty()) refuse("the map has nothing for " + name_);
+  if (from.empty()) bad_config("the map has nothing for " + name_);
   StateTensor sum = found(from[0]);
   for (std::size_t i = 1; i < from.size(); ++i) {
     const StateTensor other = found(from[i]);
     if (other.shape != sum.shape)
-      refuse("the map adds tensors of different shapes for " + name_);
+      bad_config("the map adds tensors of different shapes for " + name_);
     for (std::size_t k = 0; k < sum.values.size(); ++k)
       sum.values[k] += other.values[k];
   }
@@ -119,7 +115,7 @@ StateTensor Maker::rows_of(StateTensor from) const {
                          .integers(0, std::int64_t{1} << 40);
   if (rows.size() != 2 || from.shape.empty() || rows[0] >= rows[1] ||
       rows[1] > from.shape[0])
-    refuse("the map has rows for " + name_ + " that its tensor lacks");
+    bad_config("the map has rows for " + name_ + " that its tensor lacks");
   const auto each =
       static_cast<std::int64_t>(from.values.size()) / from.shape[0];
   from.values.erase(from.values.begin() + rows[1] * each, from.values.end());
@@ -171,8 +167,8 @@ void Maker::want_known_keys() const {
   if (!entry_.is_object()) return;
   for (const auto& [key, value] : entry_.items())
     if (key != "from" && key != "rows" && key != "order")
-      refuse("the map has for " + name_ + " the key " + in_quotes(key) +
-             "; want from, rows or order");
+      bad_config("the map has for " + name_ + " the key " + in_quotes(key) +
+                 "; want from, rows or order");
 }
 
 void Maker::put(const StateOrder& usual, const tensor::Shape& shape,
@@ -195,17 +191,17 @@ void Maker::put(const StateOrder& usual, const tensor::Shape& shape,
     std::ranges::sort(sorted);
     std::iota(all.begin(), all.end(), 0);
     if (sorted != all || from.values.size() != to.size())
-      refuse("the map's order for " + name_ + " gives " + shown(extents) +
-             " of its tensor " + shown(from.shape) + "; " + shape.to_string() +
-             " is wanted");
+      bad_config("the map's order for " + name_ + " gives " + shown(extents) +
+                 " of its tensor " + shown(from.shape) + "; " +
+                 shape.to_string() + " is wanted");
     std::ranges::copy(permuted(from, order), to.begin());
     return;
   }
   if (from.shape != usual.shape &&
       !(usual.order.size() == 1 && from.values.size() == to.size()))
-    refuse("the map has for " + name_ + " a tensor " + shown(from.shape) +
-           "; one of " + shown(usual.shape) +
-           " is wanted, or an \"order\" of its axes");
+    bad_config("the map has for " + name_ + " a tensor " + shown(from.shape) +
+               "; one of " + shown(usual.shape) +
+               " is wanted, or an \"order\" of its axes");
   std::vector<float> values =
       usual.order.size() > 1 ? permuted(from, usual.order) : from.values;
   if (usual.image.rank() > 0) values = columns_moved(values, usual.image);
@@ -275,14 +271,14 @@ nn::Model mapped_model(nn::NetworkConfig config, const StateDict& state,
                        const Json& map) {
   const nn::Layout layout = nn::layout_of(config);
   nn::Model model = empty_model(std::move(config), layout);
-  if (!map.is_object()) refuse("the map is no object of names");
+  if (!map.is_object()) bad_config("the map is no object of names");
   std::size_t used = 0;
   const auto fill = [&](const std::vector<nn::Segment>& segments,
                         std::vector<float>& to) {
     for (const nn::Segment& segment : segments) {
       if (!map.contains(segment.name) || map[segment.name].is_null())
-        refuse("the map has nothing for " + in_quotes(segment.name) + ", " +
-               segment.shape.to_string());
+        bad_config("the map has nothing for " + in_quotes(segment.name) + ", " +
+                   segment.shape.to_string());
       ++used;
       const std::string type = type_name(model.config, segment);
       StateOrder usual = state_order(model.config, layout, segment);
@@ -320,8 +316,8 @@ nn::Model mapped_model(nn::NetworkConfig config, const StateDict& state,
       };
       if (std::ranges::none_of(layout.parameters, called) &&
           std::ranges::none_of(layout.statistics, called))
-        refuse("the map has " + in_quotes(name) +
-               ", which is no tensor of the network");
+        bad_config("the map has " + in_quotes(name) +
+                   ", which is no tensor of the network");
     }
   return model;
 }

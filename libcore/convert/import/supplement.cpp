@@ -14,10 +14,6 @@
 namespace dl::convert {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error{Code::kUsage, what};
-}
-
 std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> all(1);
   for (const char c : list)
@@ -69,36 +65,37 @@ bool says_updater(const Json& network) {
 
 void name_classes(nn::Model& model, const std::string& names) {
   if (model.config.outputs.size() != 1)
-    refuse(
+    bad_usage(
         "--classes: the model has several outputs, and can have names of "
         "classes for one alone");
   std::vector<std::string> classes = split(names);
   const auto wanted = nn::output_of(model.config).units;
   const auto count = static_cast<std::int64_t>(classes.size());
   if (count != std::max<std::int64_t>(wanted, 2))
-    refuse("--classes: want the names of the " +
-           std::to_string(std::max<std::int64_t>(wanted, 2)) +
-           " classes that the model tells apart, got " + std::to_string(count));
+    bad_usage("--classes: want the names of the " +
+              std::to_string(std::max<std::int64_t>(wanted, 2)) +
+              " classes that the model tells apart, got " +
+              std::to_string(count));
   std::set<std::string> seen;
   for (const std::string& name : classes)
     if (name.empty() || !is_utf8(name) || !seen.insert(name).second)
-      refuse("--classes: want different names with commas between, got " +
-             in_quotes(name) + (name.empty() ? "" : " twice"));
+      bad_usage("--classes: want different names with commas between, got " +
+                in_quotes(name) + (name.empty() ? "" : " twice"));
   model.data.classes = std::move(classes);
 }
 
 void normalize_bytes(nn::Model& model, const std::string& kind) {
   if (kind != "scale" && kind != "signed")
-    refuse("--normalize: want scale or signed, got " + in_quotes(kind));
+    bad_usage("--normalize: want scale or signed, got " + in_quotes(kind));
   if (model.config.inputs.size() != 1)
-    refuse(
+    bad_usage(
         "--normalize: the model has several inputs, which are not all to be "
         "normalized alike");
   if (!model.normalizers.input(0).changes_nothing())
-    refuse("--normalize: the model has a normalizer, of the kind " +
-           in_quotes(model.normalizers.input(0).kind));
+    bad_usage("--normalize: the model has a normalizer, of the kind " +
+              in_quotes(model.normalizers.input(0).kind));
   if (nn::layout_of(model.config).inputs[0].tokens)
-    refuse("--normalize: the model's input is token numbers");
+    bad_usage("--normalize: the model's input is token numbers");
   model.normalizers.inputs = {
       kind == "scale" ? data::Normalizer{"scale", {0}, {1 / 255.0}}
                       : data::Normalizer{"scale", {127.5}, {1 / 127.5}}};

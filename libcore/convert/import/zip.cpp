@@ -8,10 +8,6 @@
 namespace dl::convert {
 namespace {
 
-[[noreturn]] void damaged(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 constexpr zip_int64_t kMaxMembers = 100'000;
 
 }  // namespace
@@ -28,15 +24,15 @@ Zip::Zip(std::span<const std::byte> file) : state_(std::make_unique<State>()) {
   zip_error_init(&error);
   zip_source_t* source =
       zip_source_buffer_create(file.data(), file.size(), 0, &error);
-  if (source == nullptr) damaged("the zip library has no memory for it");
+  if (source == nullptr) bad_data("the zip library has no memory for it");
   state_->archive = zip_open_from_source(source, ZIP_RDONLY, &error);
   if (state_->archive == nullptr) {
     const std::string why = zip_error_strerror(&error);
     zip_source_free(source);
-    damaged("the zip library cannot read it: " + displayed(why));
+    bad_data("the zip library cannot read it: " + displayed(why));
   }
   if (zip_get_num_entries(state_->archive, 0) > kMaxMembers)
-    damaged("it has more than " + std::to_string(kMaxMembers) + " members");
+    bad_data("it has more than " + std::to_string(kMaxMembers) + " members");
 }
 
 Zip::~Zip() = default;
@@ -56,31 +52,31 @@ std::string Zip::member(const std::string& name, std::size_t most) const {
   const std::string quoted = in_quotes(name);
   const zip_int64_t at =
       zip_name_locate(state_->archive, name.c_str(), ZIP_FL_ENC_RAW);
-  if (at < 0) damaged("it has no member " + quoted);
+  if (at < 0) bad_data("it has no member " + quoted);
   const zip_int64_t count = zip_get_num_entries(state_->archive, 0);
   for (zip_int64_t i = at + 1; i < count; ++i) {
     const char* other = zip_get_name(
         state_->archive, static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW);
     if (other != nullptr && name == other)
-      damaged("it has two members " + quoted);
+      bad_data("it has two members " + quoted);
   }
   zip_stat_t about;
   if (zip_stat_index(state_->archive, static_cast<zip_uint64_t>(at), 0,
                      &about) < 0 ||
       (about.valid & ZIP_STAT_SIZE) == 0)
-    damaged("its member " + quoted + " has no size");
+    bad_data("its member " + quoted + " has no size");
   if ((about.valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 &&
       about.encryption_method != ZIP_EM_NONE)
-    damaged("its member " + quoted + " is encrypted");
+    bad_data("its member " + quoted + " is encrypted");
   if (about.size > most)
-    damaged("its member " + quoted + " unpacks to " +
-            std::to_string(about.size) + " bytes, more than the " +
-            std::to_string(most) + " that it may");
+    bad_data("its member " + quoted + " unpacks to " +
+             std::to_string(about.size) + " bytes, more than the " +
+             std::to_string(most) + " that it may");
   zip_file_t* member =
       zip_fopen_index(state_->archive, static_cast<zip_uint64_t>(at), 0);
   if (member == nullptr)
-    damaged("the zip library cannot unpack " + quoted + ": " +
-            displayed(zip_strerror(state_->archive)));
+    bad_data("the zip library cannot unpack " + quoted + ": " +
+             displayed(zip_strerror(state_->archive)));
   std::string bytes(about.size, '\0');
   std::size_t got = 0;
   while (got < bytes.size()) {
@@ -94,7 +90,7 @@ std::string Zip::member(const std::string& name, std::size_t most) const {
   const zip_int64_t more =
       got == bytes.size() ? zip_fread(member, &beyond, 1) : -1;
   zip_fclose(member);
-  if (more != 0) damaged("its member " + quoted + " is damaged");
+  if (more != 0) bad_data("its member " + quoted + " is damaged");
   return bytes;
 }
 

@@ -12,22 +12,32 @@ namespace {
 
 using tensor::Activation;
 
-DL_INLINE float apply(Activation f, float x) {
+template <typename F>
+DL_INLINE void each(float* x, std::int64_t n, F f) {
+  DL_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i) x[i] = f(x[i]);
+}
+
+// x = f(x): a loop an activation, not one for all of them, which would take
+// compilers long and not be vectorised.
+DL_VECTOR void activate(Activation f, float* x, std::int64_t n) {
   switch (f) {
     case Activation::kRelu:
-      return x < 0 ? 0.0f : x;
+      return each(x, n, [](float v) { return v < 0 ? 0.0f : v; });
     case Activation::kSigmoid:
-      return sigmoid(x);
+      return each(x, n, [](float v) { return sigmoid(v); });
     case Activation::kTanh:
-      return tanh_of(x);
+      return each(x, n, [](float v) { return tanh_of(v); });
     case Activation::kHardSigmoid:
-      return hard_sigmoid(static_cast<float>(tensor::kCellSlope), x);
+      return each(x, n, [](float v) {
+        return hard_sigmoid(static_cast<float>(tensor::kCellSlope), v);
+      });
     case Activation::kHardTanh:
-      return hard_tanh(x);
+      return each(x, n, [](float v) { return hard_tanh(v); });
     case Activation::kSoftsign:
-      return softsign(x);
+      return each(x, n, [](float v) { return softsign(v); });
     default:
-      return x;
+      return;
   }
 }
 
@@ -55,23 +65,6 @@ DL_INLINE bool is_masked(const CellStep& s, std::int64_t b) {
   return s.mask != nullptr && s.mask[b] == 0;
 }
 
-DL_INLINE void simple_rows(const CellStep& s, Activation f) {
-  const std::int64_t n = s.units;
-  for (std::int64_t b = 0; b < s.batch; ++b) {
-    float *g = s.gates + b * n, *h = s.h + b * n;
-    if (is_masked(s, b)) {
-      std::copy_n(s.h_before + b * n, n, h);
-      continue;
-    }
-    DL_INDEPENDENT
-    for (std::int64_t u = 0; u < n; ++u) {
-      const float y = apply(f, g[u]);
-      g[u] = y;
-      h[u] = y;
-    }
-  }
-}
-
 DL_INLINE void simple_rows_back(const CellStep& s, Activation f) {
   const std::int64_t n = s.units;
   for (std::int64_t b = 0; b < s.batch; ++b) {
@@ -90,40 +83,6 @@ DL_INLINE void simple_rows_back(const CellStep& s, Activation f) {
 
 // peeps: known where this is inlined, so that cells without peepholes do
 // without.
-DL_INLINE void lstm_rows(const CellStep& s, Activation gate, Activation f,
-                         bool peeps) {
-  const std::int64_t n = s.units;
-  const float* p = s.peephole;
-  for (std::int64_t b = 0; b < s.batch; ++b) {
-    float* g = s.gates + b * 4 * n;
-    const float* c_before = s.c_before + b * n;
-    float *h = s.h + b * n, *c = s.c + b * n, *squashed = s.squashed + b * n;
-    if (is_masked(s, b)) {
-      std::copy_n(s.h_before + b * n, n, h);
-      std::copy_n(c_before, n, c);
-      continue;
-    }
-    DL_INDEPENDENT
-    for (std::int64_t u = 0; u < n; ++u) {
-      const float i = apply(gate, peeps ? g[u] + p[u] * c_before[u] : g[u]);
-      const float k =
-          apply(gate, peeps ? g[n + u] + p[n + u] * c_before[u] : g[n + u]);
-      const float j = apply(f, g[2 * n + u]);
-      const float state = k * c_before[u] + i * j;
-      const float o = apply(
-          gate, peeps ? g[3 * n + u] + p[2 * n + u] * state : g[3 * n + u]);
-      const float out = apply(f, state);
-      g[u] = i;
-      g[n + u] = k;
-      g[2 * n + u] = j;
-      g[3 * n + u] = o;
-      c[u] = state;
-      squashed[u] = out;
-      h[u] = o * out;
-    }
-  }
-}
-
 DL_INLINE void lstm_rows_back(const CellStep& s, Activation gate, Activation f,
                               bool peeps) {
   const std::int64_t n = s.units;
@@ -162,32 +121,6 @@ DL_INLINE void lstm_rows_back(const CellStep& s, Activation gate, Activation f,
   }
 }
 
-DL_INLINE void gru_rows(const CellStep& s, Activation gate, Activation f) {
-  const std::int64_t n = s.units;
-  const float* bias = s.inner_bias;
-  for (std::int64_t b = 0; b < s.batch; ++b) {
-    float *g = s.gates + b * 3 * n, *m = s.recurrent + b * 3 * n;
-    const float* before = s.h_before + b * n;
-    float* h = s.h + b * n;
-    if (is_masked(s, b)) {
-      std::copy_n(before, n, h);
-      continue;
-    }
-    DL_INDEPENDENT
-    for (std::int64_t u = 0; u < n; ++u) {
-      const float z = apply(gate, g[u] + m[u]);
-      const float r = apply(gate, g[n + u] + m[n + u]);
-      const float inner = m[2 * n + u] + bias[u];
-      const float y = apply(f, g[2 * n + u] + r * inner);
-      g[u] = z;
-      g[n + u] = r;
-      g[2 * n + u] = y;
-      m[2 * n + u] = inner;
-      h[u] = z * before[u] + (1.0f - z) * y;
-    }
-  }
-}
-
 DL_INLINE void gru_rows_back(const CellStep& s, Activation gate, Activation f) {
   const std::int64_t n = s.units;
   for (std::int64_t b = 0; b < s.batch; ++b) {
@@ -213,42 +146,6 @@ DL_INLINE void gru_rows_back(const CellStep& s, Activation gate, Activation f) {
       m[n + u] = dr;
       m[2 * n + u] = dy * r;
       dh[u] = dh[u] * z;
-    }
-  }
-}
-
-DL_INLINE void gate_rows(const CellStep& s, Activation gate) {
-  const std::int64_t n = s.units;
-  for (std::int64_t b = 0; b < s.batch; ++b) {
-    float* g = s.gates + b * 3 * n;
-    const float *m = s.recurrent + b * 3 * n, *before = s.h_before + b * n;
-    float* kept = s.kept + b * n;
-    if (is_masked(s, b)) {
-      std::fill_n(kept, n, 0.0f);
-      continue;
-    }
-    DL_INDEPENDENT
-    for (std::int64_t u = 0; u < 2 * n; ++u) g[u] = apply(gate, g[u] + m[u]);
-    DL_INDEPENDENT
-    for (std::int64_t u = 0; u < n; ++u) kept[u] = g[n + u] * before[u];
-  }
-}
-
-DL_INLINE void candidate_rows(const CellStep& s, Activation f) {
-  const std::int64_t n = s.units;
-  for (std::int64_t b = 0; b < s.batch; ++b) {
-    float* g = s.gates + b * 3 * n;
-    const float *m = s.recurrent + b * 3 * n, *before = s.h_before + b * n;
-    float* h = s.h + b * n;
-    if (is_masked(s, b)) {
-      std::copy_n(before, n, h);
-      continue;
-    }
-    DL_INDEPENDENT
-    for (std::int64_t u = 0; u < n; ++u) {
-      const float y = apply(f, g[2 * n + u] + m[2 * n + u]);
-      g[2 * n + u] = y;
-      h[u] = g[u] * before[u] + (1.0f - g[u]) * y;
     }
   }
 }
@@ -305,11 +202,117 @@ DL_INLINE bool is_usual(const CellStep& s) {
 
 }  // namespace
 
+DL_VECTOR void gru_candidate(const CellStep& s) {
+  const std::int64_t n = s.units;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float* g = s.gates + b * 3 * n;
+    const float *m = s.recurrent + b * 3 * n, *before = s.h_before + b * n;
+    float* h = s.h + b * n;
+    if (is_masked(s, b)) {
+      std::copy_n(before, n, h);
+      continue;
+    }
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) g[2 * n + u] += m[2 * n + u];
+    activate(s.activation, g + 2 * n, n);
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u)
+      h[u] = g[u] * before[u] + (1.0f - g[u]) * g[2 * n + u];
+  }
+}
+
+DL_VECTOR void gru_gates(const CellStep& s) {
+  const std::int64_t n = s.units;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float* g = s.gates + b * 3 * n;
+    const float *m = s.recurrent + b * 3 * n, *before = s.h_before + b * n;
+    float* kept = s.kept + b * n;
+    if (is_masked(s, b)) {
+      std::fill_n(kept, n, 0.0f);
+      continue;
+    }
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < 2 * n; ++u) g[u] += m[u];
+    activate(s.gate_activation, g, 2 * n);
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) kept[u] = g[n + u] * before[u];
+  }
+}
+
+DL_VECTOR void gru_forward(const CellStep& s) {
+  const std::int64_t n = s.units;
+  const float* bias = s.inner_bias;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float *g = s.gates + b * 3 * n, *m = s.recurrent + b * 3 * n;
+    const float* before = s.h_before + b * n;
+    float* h = s.h + b * n;
+    if (is_masked(s, b)) {
+      std::copy_n(before, n, h);
+      continue;
+    }
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < 2 * n; ++u) g[u] += m[u];
+    activate(s.gate_activation, g, 2 * n);
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) {
+      m[2 * n + u] += bias[u];
+      g[2 * n + u] += g[n + u] * m[2 * n + u];
+    }
+    activate(s.activation, g + 2 * n, n);
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u)
+      h[u] = g[u] * before[u] + (1.0f - g[u]) * g[2 * n + u];
+  }
+}
+
+DL_VECTOR void lstm_forward(const CellStep& s) {
+  const std::int64_t n = s.units;
+  const float* p = s.peephole;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float* g = s.gates + b * 4 * n;
+    const float* c_before = s.c_before + b * n;
+    float *h = s.h + b * n, *c = s.c + b * n, *squashed = s.squashed + b * n;
+    if (is_masked(s, b)) {
+      std::copy_n(s.h_before + b * n, n, h);
+      std::copy_n(c_before, n, c);
+      continue;
+    }
+    if (p != nullptr) {
+      DL_INDEPENDENT
+      for (std::int64_t u = 0; u < n; ++u) {
+        g[u] += p[u] * c_before[u];
+        g[n + u] += p[n + u] * c_before[u];
+      }
+    }
+    activate(s.gate_activation, g, 2 * n);
+    activate(s.activation, g + 2 * n, n);
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) {
+      c[u] = g[n + u] * c_before[u] + g[u] * g[2 * n + u];
+      squashed[u] = c[u];
+    }
+    if (p != nullptr) {
+      DL_INDEPENDENT
+      for (std::int64_t u = 0; u < n; ++u) g[3 * n + u] += p[2 * n + u] * c[u];
+    }
+    activate(s.gate_activation, g + 3 * n, n);
+    activate(s.activation, squashed, n);
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) h[u] = g[3 * n + u] * squashed[u];
+  }
+}
+
 DL_VECTOR void simple_forward(const CellStep& s) {
-  if (s.activation == Activation::kTanh)
-    simple_rows(s, Activation::kTanh);
-  else
-    simple_rows(s, s.activation);
+  const std::int64_t n = s.units;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float *g = s.gates + b * n, *h = s.h + b * n;
+    if (is_masked(s, b)) {
+      std::copy_n(s.h_before + b * n, n, h);
+      continue;
+    }
+    activate(s.activation, g, n);
+    std::copy_n(g, n, h);
+  }
 }
 
 DL_VECTOR void simple_backward(const CellStep& s) {
@@ -317,15 +320,6 @@ DL_VECTOR void simple_backward(const CellStep& s) {
     simple_rows_back(s, Activation::kTanh);
   else
     simple_rows_back(s, s.activation);
-}
-
-DL_VECTOR void lstm_forward(const CellStep& s) {
-  if (s.peephole != nullptr)
-    lstm_rows(s, s.gate_activation, s.activation, true);
-  else if (is_usual(s))
-    lstm_rows(s, Activation::kSigmoid, Activation::kTanh, false);
-  else
-    lstm_rows(s, s.gate_activation, s.activation, false);
 }
 
 DL_VECTOR void lstm_backward(const CellStep& s) {
@@ -337,17 +331,6 @@ DL_VECTOR void lstm_backward(const CellStep& s) {
     lstm_rows_back(s, s.gate_activation, s.activation, false);
 }
 
-DL_VECTOR void gru_forward(const CellStep& s) {
-  if (is_usual(s))
-    gru_rows(s, Activation::kSigmoid, Activation::kTanh);
-  else
-    gru_rows(s, s.gate_activation, s.activation);
-}
-
-DL_VECTOR void gru_gates(const CellStep& s) { gate_rows(s, s.gate_activation); }
-DL_VECTOR void gru_candidate(const CellStep& s) {
-  candidate_rows(s, s.activation);
-}
 DL_VECTOR void gru_candidate_backward(const CellStep& s) {
   candidate_rows_back(s, s.gate_activation, s.activation);
 }

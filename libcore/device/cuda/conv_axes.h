@@ -22,27 +22,27 @@ inline int narrow(std::int64_t extent) {
 // n / by, rounded up.
 inline int up(int n, int by) { return n / by + (n % by != 0); }
 
-using Axes = std::array<ConvAxis, 3>;
+using ConvAxes = std::array<ConvAxis, 3>;
 using Three = std::array<int, 3>;
 
 inline std::int64_t volume(const std::array<std::int64_t, 3>& e) {
   return e[0] * e[1] * e[2];
 }
-inline std::int64_t positions_of(const Axes& axes) {
+inline std::int64_t positions_of(const ConvAxes& axes) {
   return volume({axes[0].positions, axes[1].positions, axes[2].positions});
 }
 
 // As of grey or coloured images: see four_windows.h.
-inline bool has_few_channels(const Axes& axes, int channels, int groups) {
+inline bool has_few_channels(const ConvAxes& axes, int channels, int groups) {
   const int taps = axes[0].taps * axes[1].taps * axes[2].taps;
   return groups == 1 && channels <= 3 && taps * channels <= 160;
 }
 
 // As windows see x.
-inline Axes axes_of(const tensor::Conv3dSpec& s) {
+inline ConvAxes axes_of(const tensor::Conv3dSpec& s) {
   const std::int64_t in[] = {s.depth, s.height, s.width};
   const std::int64_t out[] = {s.out_depth(), s.out_height(), s.out_width()};
-  Axes axes{};
+  ConvAxes axes{};
   for (int k = 0; k < 3; ++k)
     axes[k] = {narrow(out[k]),        narrow(s.kernel[k]),
                narrow(s.stride[k]),   -narrow(s.pad_begin[k]),
@@ -50,7 +50,7 @@ inline Axes axes_of(const tensor::Conv3dSpec& s) {
   return axes;
 }
 
-inline Places places_of(const Axes& axes, int batch, bool by_position) {
+inline Places places_of(const ConvAxes& axes, int batch, bool by_position) {
   const int plane = axes[1].positions * axes[2].positions;
   return {Divisor::of(by_position ? batch : axes[0].positions * plane),
           by_position, Divisor::of(plane), Divisor::of(axes[2].positions)};
@@ -58,7 +58,7 @@ inline Places places_of(const Axes& axes, int batch, bool by_position) {
 
 // Of the convolution seen from either side.  sparse: rows go position by
 // position.
-inline Pixels pixels_of(const Axes& axes, int batch, int channels,
+inline Pixels pixels_of(const ConvAxes& axes, int batch, int channels,
                         int group_channels, bool sparse = false) {
   Pixels p{};
   p.d = axes[0];

@@ -103,7 +103,7 @@ class ConvMaxPool final : public tensor::Conv2d {
   Stream& stream_;
   Conv2dSpec spec_;
   std::int64_t max_batch_;
-  Axes axes_;
+  ConvAxes axes_;
   std::unique_ptr<tensor::Conv2d> exact_;
   std::unique_ptr<tensor::Buffer> chosen_;  // a byte each
   std::unique_ptr<tensor::Buffer> between_;

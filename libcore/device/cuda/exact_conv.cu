@@ -34,7 +34,7 @@ bool in_fours(std::initializer_list<std::int64_t> extents,
 // Inputs begin, begin + stride, .. of each axis, as they see the outputs: taps
 // are tap, tap + every, ..
 struct Phase {
-  Axes axes;
+  ConvAxes axes;
   Three begin, tap, every;
   bool sparse;
 };
@@ -48,7 +48,7 @@ double part_inside(const ConvAxis& axis) {
 
 // What rows by position gain must be more than what neighbouring windows gain
 // that share pixels; and pixels are to be loads worth a sector of memory.
-bool is_sparse(const Axes& axes, int group_channels) {
+bool is_sparse(const ConvAxes& axes, int group_channels) {
   double part = 1;
   for (const ConvAxis& axis : axes) part *= part_inside(axis);
   return part < 0.85 && group_channels >= 8;
@@ -261,7 +261,7 @@ class ExactConv final : public tensor::Conv2d {
 
   void sum_products(const View& dw, const View& x, const View& dy, int batch) {
     constexpr int kDeepest = SmallTile::depth;
-    constexpr std::int64_t kLeast = 4 * kDeepest;  // positions of a range
+    constexpr std::int64_t kFewest = 4 * kDeepest;  // positions of a range
     const int positions = narrow(batch * positions_of(axes_));
     const GemmSizes sizes{group_filters(),
                           window(),
@@ -272,7 +272,7 @@ class ExactConv final : public tensor::Conv2d {
     const std::int64_t busy = busy_blocks(stream_);
     const GemmPlan plan = plan_of(sizes, busy);
     const std::int64_t most = std::clamp<std::int64_t>(
-        2 * busy / plan.tiles, 1, (positions + kLeast - 1) / kLeast);
+        2 * busy / plan.tiles, 1, (positions + kFewest - 1) / kFewest);
     const int range = narrow((positions + most * kDeepest - 1) /
                              (most * kDeepest) * kDeepest);
     const std::int64_t ranges = (positions - 1) / range + 1;
@@ -322,7 +322,7 @@ class ExactConv final : public tensor::Conv2d {
   Stream& stream_;
   Spec given_;
   std::int64_t max_batch_;
-  Axes axes_{};
+  ConvAxes axes_{};
   int channels_ = 0, filters_ = 0, groups_ = 0, taps_ = 0;
   bool sparse_ = false;  // windows of forward()
   std::vector<Phase> phases_;

@@ -16,7 +16,7 @@ struct Pooled {
   int images, height, width, filters;
   Divisor by_image, by_width;
 
-  static Pooled of(const Axes& axes, int images, int filters) {
+  static Pooled of(const ConvAxes& axes, int images, int filters) {
     const int height = axes[1].positions / 2, width = axes[2].positions / 2;
     return {images,
             height,

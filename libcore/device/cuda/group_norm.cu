@@ -110,7 +110,7 @@ struct SumMoments : Forward {
   }
 };
 
-struct Normalise : Forward {
+struct NormaliseGroups : Forward {
   DL_DEVICE void operator()(const Strip& s) const {
     const std::int64_t group = s.example * of.g + quotient(s.column, of.width);
     const float mean = statistics[2 * group];
@@ -121,14 +121,14 @@ struct Normalise : Forward {
   }
 };
 
-struct Backward {
+struct GroupsBackward {
   Sizes of;
   Reals dx, dy, x, statistics;
   OfChannels gamma;
 };
 
 // dx = inverse * (dy gamma - offset - (x - mean) steep)
-struct GroupGradient : Backward {
+struct GroupGradient : GroupsBackward {
   DL_DEVICE void operator()(const Block& b) const {
     const float mean = statistics[2 * b.index];
     const float inverse = statistics[2 * b.index + 1];
@@ -149,7 +149,7 @@ struct GroupGradient : Backward {
 };
 
 // Of dy and of dy xhat.
-struct SumSlopes : Backward {
+struct SumGroupSlopes : GroupsBackward {
   DL_DEVICE Two operator()(const Strip& s) const {
     const std::int64_t group = s.example * of.g + quotient(s.column, of.width);
     const float mean = statistics[2 * group];
@@ -163,7 +163,7 @@ struct SumSlopes : Backward {
   }
 };
 
-struct Gradient : Backward {
+struct GroupsGradient : GroupsBackward {
   const Two* sums;  // [n, g]: of dy gamma, and times xhat
   DL_DEVICE void operator()(const Strip& s) const {
     const std::int64_t group = s.example * of.g + quotient(s.column, of.width);
@@ -236,7 +236,7 @@ void CudaDevice::group_norm(View y, View statistics, View x, View gamma,
                 forward.keep(
                     i, forward.finish(forward.first(i / of.g, i % of.g), sum));
               });
-  each_strip(stream_, of.n, of.s, of.c, Normalise{forward});
+  each_strip(stream_, of.n, of.s, of.c, NormaliseGroups{forward});
 }
 
 void CudaDevice::group_norm_gradient(View dx, View dgamma, View dbeta, View dy,
@@ -249,8 +249,8 @@ void CudaDevice::group_norm_gradient(View dx, View dgamma, View dbeta, View dy,
     check_reals({dx});
     check_same_shape(dx, x);
   }
-  const Backward backward{of,       Reals(dx),         Reals(dy),
-                          Reals(x), Reals(statistics), channels(gamma)};
+  const GroupsBackward backward{of,       Reals(dx),         Reals(dy),
+                                Reals(x), Reals(statistics), channels(gamma)};
   const bool parameters = !dgamma.empty() || !dbeta.empty();
   const Reals to_gamma(dgamma), to_beta(dbeta);
   const auto finish = [=] DL_DEVICE(std::int64_t c, const Two& sum) {
@@ -281,7 +281,7 @@ void CudaDevice::group_norm_gradient(View dx, View dgamma, View dbeta, View dy,
   const std::int64_t rows = of.n * grid.ranges;
   Two* const sums = stream_.scratch<Two>(rows * of.c + of.n * of.g);
   Two* const of_groups = sums + rows * of.c;
-  sum_strips(stream_, grid, SumSlopes{backward}, sums);
+  sum_strips(stream_, grid, SumGroupSlopes{backward}, sums);
   if (parameters)
     reduce_rows(
         stream_, of.c, rows, Two{},
@@ -294,7 +294,7 @@ void CudaDevice::group_norm_gradient(View dx, View dgamma, View dbeta, View dy,
       stream_, of.n * of.g, grid.ranges * of.width, Two{},
       OfGroup{of, grid.ranges, sums, channels(gamma)}, Sum{},
       [=] DL_DEVICE(std::int64_t i, const Two& sum) { of_groups[i] = sum; });
-  each_strip(stream_, of.n, of.s, of.c, Gradient{backward, of_groups});
+  each_strip(stream_, of.n, of.s, of.c, GroupsGradient{backward, of_groups});
 }
 
 }  // namespace dl::device::cuda

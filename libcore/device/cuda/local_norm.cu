@@ -17,7 +17,7 @@ using tensor::LocalNorm;
 
 namespace {
 
-struct Norm {
+struct AcrossNorm {
   std::int64_t half, channels;
   float k, alpha, beta;
 
@@ -34,7 +34,7 @@ struct Norm {
 };
 
 struct NormGradient {
-  Norm norm;
+  AcrossNorm norm;
   std::int64_t strips;
   Reals dx, dy, x;
 
@@ -65,7 +65,7 @@ struct NormGradient {
   }
 };
 
-Norm norm_of(const LocalNorm& spec, const Rows& rows) {
+AcrossNorm norm_of(const LocalNorm& spec, const Rows& rows) {
   return {spec.window / 2, rows.length, static_cast<float>(spec.k),
           static_cast<float>(spec.alpha), static_cast<float>(spec.beta)};
 }
@@ -74,7 +74,7 @@ Norm norm_of(const LocalNorm& spec, const Rows& rows) {
 
 void CudaDevice::local_norm(const LocalNorm& spec, View y, View x) {
   const Rows rows = check_local_norm(kReals, spec, {y, x});
-  const Norm norm = norm_of(spec, rows);
+  const AcrossNorm norm = norm_of(spec, rows);
   const Reals to(y), from(x);
   each(stream_, y.elements(), [=] DL_DEVICE(std::int64_t i) {
     const std::int64_t c = i % norm.channels;

@@ -133,12 +133,13 @@ struct SoftmaxFocal {
   }
 };
 
-struct Place {
+struct TargetClass {
   float value;
   std::int64_t index;
 };
 struct FirstLargest {
-  DL_DEVICE Place operator()(const Place& a, const Place& b) const {
+  DL_DEVICE TargetClass operator()(const TargetClass& a,
+                                   const TargetClass& b) const {
     return b.value > a.value || (b.value == a.value && b.index < a.index) ? b
                                                                           : a;
   }
@@ -146,14 +147,16 @@ struct FirstLargest {
 
 struct CategoricalHinge {
   DL_DEVICE double operator()(const Block& part, const Example& e) const {
-    constexpr Place kNone{-INFINITY, INT64_MAX};
-    const auto target = [&](std::int64_t j) { return Place{e.target[j], j}; };
+    constexpr TargetClass kNone{-INFINITY, INT64_MAX};
+    const auto target = [&](std::int64_t j) {
+      return TargetClass{e.target[j], j};
+    };
     const std::int64_t c =
         reduce_over(part, e.units, kNone, target, FirstLargest{}).index;
     const auto output = [&](std::int64_t j) {
-      return j == c ? kNone : Place{e.y[j], j};
+      return j == c ? kNone : TargetClass{e.y[j], j};
     };
-    const Place other =
+    const TargetClass other =
         reduce_over(part, e.units, kNone, output, FirstLargest{});
     // That of c, and 0 or, where an output is NaN, NaN.
     Sums<2> mine;

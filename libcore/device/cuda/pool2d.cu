@@ -26,10 +26,10 @@ namespace {
 
 // Where in its window each maximum is: a byte each, where a window has no more
 // places than that.
-class Places {
+class BestPlaces {
  public:
-  Places() = default;
-  Places(const tensor::Buffer& buffer, bool bytes)
+  BestPlaces() = default;
+  BestPlaces(const tensor::Buffer& buffer, bool bytes)
       : data_(buffer.view().data), bytes_(bytes) {}
   DL_DEVICE bool empty() const { return data_ == nullptr; }
   template <int N>
@@ -64,7 +64,7 @@ template <int N>
 struct Maximum {
   PoolWindows windows;
   Reals y, x;
-  Places chosen;
+  BestPlaces chosen;
   DL_DEVICE void operator()(std::int64_t i) const {
     const Spot spot = windows.output<N>(i);
     Pack<float, N> best{};
@@ -90,7 +90,7 @@ struct Maximum {
 template <int N>
 struct MaximumSlope {
   Reals dy;
-  Places chosen;
+  BestPlaces chosen;
   struct Of {
     Pack<float, N> up;
     Pack<int, N> chosen;
@@ -244,7 +244,7 @@ struct Spread {
   }
 };
 
-int narrow(std::int64_t extent) {
+int pool_narrow(std::int64_t extent) {
   require(extent <= std::numeric_limits<int>::max() / 2,
           "pooling of images too large");
   return static_cast<int>(extent);
@@ -252,8 +252,8 @@ int narrow(std::int64_t extent) {
 
 PoolWindows windows_of(const Pool3dSpec& s) {
   const auto axis = [&](int k, std::int64_t in, std::int64_t out) {
-    return Axis{narrow(in), narrow(out), narrow(s.kernel[k]),
-                narrow(s.stride[k]), narrow(s.pad_begin[k])};
+    return PoolAxis{pool_narrow(in), pool_narrow(out), pool_narrow(s.kernel[k]),
+                    pool_narrow(s.stride[k]), pool_narrow(s.pad_begin[k])};
   };
   return {axis(0, s.depth, s.out_depth()), axis(1, s.height, s.out_height()),
           axis(2, s.width, s.out_width()), s.channels};
@@ -272,7 +272,7 @@ class CudaPool final : public tensor::Pool2d {
     const Pool3dSpec s = volume_of(spec);
     windows_ = windows_of(s);
     if (s.kind == Pooling::kAverage && s.count_padding)
-      whole_ = narrow(s.kernel[0] * s.kernel[1] * s.kernel[2]);
+      whole_ = pool_narrow(s.kernel[0] * s.kernel[1] * s.kernel[2]);
     p_ = static_cast<float>(s.p);
     const Shape outputs{max_batch * s.out_depth() * s.out_height() *
                         s.out_width() * s.channels};
@@ -297,8 +297,9 @@ class CudaPool final : public tensor::Pool2d {
     in_packs({to, from}, [&]<int N>(std::integral_constant<int, N>) {
       const std::int64_t n = y.elements() / N;
       if (given_.kind == Pooling::kMax)
-        each(stream_, n,
-             Maximum<N>{windows_, to, from, training ? places() : Places()});
+        each(
+            stream_, n,
+            Maximum<N>{windows_, to, from, training ? places() : BestPlaces()});
       else if (given_.kind == Pooling::kAverage)
         each(stream_, n, Average<N>{windows_, to, from, whole_});
       else
@@ -350,7 +351,7 @@ class CudaPool final : public tensor::Pool2d {
       each(stream_, dx.elements() / N,
            Gather<N, Slope>{windows_, Reals(dx), slope});
   }
-  Places places() const { return {*chosen_, bytes_}; }
+  BestPlaces places() const { return {*chosen_, bytes_}; }
 
   Stream& stream_;
   Spec given_;

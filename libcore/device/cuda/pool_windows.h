@@ -16,7 +16,7 @@ struct Span {
   DL_DEVICE bool has(int i) const { return begin <= i && i < end; }
 };
 
-struct Axis {
+struct PoolAxis {
   int in, out, kernel, stride, padding;
 
   // Inputs that an output's window has inside the image.
@@ -49,7 +49,7 @@ struct Spot {
 };
 
 struct PoolWindows {
-  Axis d, h, w;
+  PoolAxis d, h, w;
   std::int64_t channels;
 
   // The i-th group of N channels of y, and of x.

@@ -16,15 +16,15 @@ using tensor::View;
 namespace {
 
 // What a kernel takes of the inputs of extreme().
-struct Inputs {
+struct RowInputs {
   static constexpr int kMost = 8;
   Reals x[kMost];
   int first, count;
 };
 
 // y and which hold the best of the inputs before, if there were any.
-void choose(Stream& stream, Reals y, std::int32_t* which, const Inputs& inputs,
-            float sign, std::int64_t n) {
+void choose(Stream& stream, Reals y, std::int32_t* which,
+            const RowInputs& inputs, float sign, std::int64_t n) {
   each(stream, n, [=] DL_DEVICE(std::int64_t i) {
     const bool begins = inputs.first == 0;
     float best = begins ? inputs.x[0][i] : y[i];
@@ -84,11 +84,12 @@ void CudaDevice::extreme(View y, View which, std::span<const View> inputs,
                          tensor::Extreme kind) {
   check_extreme(kReals, y, which, inputs);
   const float sign = kind == tensor::Extreme::kMax ? 1 : -1;
-  for (std::size_t first = 0; first < inputs.size(); first += Inputs::kMost) {
-    Inputs some{{}, static_cast<int>(first), 0};
+  for (std::size_t first = 0; first < inputs.size();
+       first += RowInputs::kMost) {
+    RowInputs some{{}, static_cast<int>(first), 0};
     for (const View& x : inputs.subspan(
              first,
-             std::min<std::size_t>(Inputs::kMost, inputs.size() - first)))
+             std::min<std::size_t>(RowInputs::kMost, inputs.size() - first)))
       some.x[some.count++] = Reals(x);
     choose(stream_, Reals(y), which.as<std::int32_t>(), some, sign,
            y.elements());

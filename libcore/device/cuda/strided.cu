@@ -16,12 +16,12 @@ namespace dl::device::cuda {
 
 namespace {
 
-struct Place {
+struct StridedPlace {
   std::int64_t y, x;
 };
 // Of combination i of the extents.
-DL_DEVICE inline Place place_of(const Axes& axes, std::int64_t i) {
-  Place place{0, 0};
+DL_DEVICE inline StridedPlace place_of(const Axes& axes, std::int64_t i) {
+  StridedPlace place{0, 0};
   for (int k = axes.count - 1; k >= 0; --k) {
     const Axis& axis = axes.axis[k];
     const std::int64_t rest = k == 0 ? 0 : i / axis.extent;
@@ -35,7 +35,7 @@ DL_DEVICE inline Place place_of(const Axes& axes, std::int64_t i) {
 
 void copy_axes(Stream& stream, const Axes& axes, Reals y, Reals x, bool add) {
   each(stream, axes.elements(), [=] DL_DEVICE(std::int64_t i) {
-    const Place place = place_of(axes, i);
+    const StridedPlace place = place_of(axes, i);
     const float value = x[place.x];
     y.set(place.y, add ? y[place.y] + value : value);
   });
@@ -54,7 +54,7 @@ struct TransposeTiles {
     const std::int64_t strip = b.index / tiles_down;
     const std::int64_t i = b.index % tiles_down * side;
     const std::int64_t j = strip % tiles_across * side;
-    const Place place = place_of(outer, strip / tiles_across);
+    const StridedPlace place = place_of(outer, strip / tiles_across);
     float* const tile = reinterpret_cast<float*>(b.shared);
     for (unsigned k = b.thread; k < side * side; k += b.threads) {
       const unsigned row = k / side, column = k % side;
@@ -106,7 +106,7 @@ void sum_axes(Stream& stream, const Axes& kept, const Axes& terms, Reals y,
     reduce_rows(stream, results, n, 0.0, item, Sum{}, add);
   } else if (n <= kFew || results >= kMany) {
     each(stream, results, [=] DL_DEVICE(std::int64_t i) {
-      const Place place = place_of(kept, i);
+      const StridedPlace place = place_of(kept, i);
       double sum = 0;
       for (std::int64_t t = 0; t < n; ++t)
         sum += x[place.x + place_of(terms, t).x];

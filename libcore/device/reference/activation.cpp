@@ -7,6 +7,7 @@
 #include "libcore/base/error.h"
 #include "libcore/device/check.h"
 #include "libcore/device/reference/reference_device.h"
+#include "libcore/device/reference/sigmoid.h"
 
 namespace dl::device {
 namespace {
@@ -14,8 +15,6 @@ namespace {
 using tensor::Activation;
 using tensor::ActivationSpec;
 using tensor::DType;
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 // Distribution and density of the standard normal.
 double normal_below(double x) {
@@ -36,10 +35,6 @@ double rational_bottom(double v) {
 
 double gelu_tanh_inside(double x) {
   return std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
-}
-
-double softplus(double x) {
-  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
 }
 
 double apply(const ActivationSpec& f, double x) {

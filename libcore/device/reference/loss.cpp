@@ -11,6 +11,7 @@
 #include "libcore/device/check.h"
 #include "libcore/device/host_memory.h"
 #include "libcore/device/reference/reference_device.h"
+#include "libcore/device/reference/sigmoid.h"
 
 namespace dl::device {
 namespace {
@@ -33,13 +34,6 @@ struct Term {
 };
 
 double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0 * x; }
-
-// log(1 + exp(x))
-double softplus(double x) {
-  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
-}
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 Term hinge(double y, double t, double power) {
   const double side = t > 0 ? 1 : -1, short_by = 1 - side * y;

@@ -19,10 +19,6 @@ using tensor::Loss;
 using tensor::Shape;
 using tensor::Tensor;
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 // "input 'left': " of one of several.
 std::string named(const char* what, const std::string& part) {
   return part.empty() ? "" : std::string(what) + " '" + part + "': ";
@@ -37,8 +33,8 @@ void check_example(const Shape& example, const WantedInput& wanted) {
     return;
   // Numbers in a table's only column.
   if (input.rank() == 1 && example == Shape{input[0], 1}) return;
-  refuse(named("input", wanted.part) + "examples are " + example.to_string() +
-         ", the network wants " + input.to_string());
+  bad_data(named("input", wanted.part) + "examples are " + example.to_string() +
+           ", the network wants " + input.to_string());
 }
 
 bool starts_with(const Shape& shape, const Shape& places) {
@@ -67,9 +63,9 @@ void check_label(DType dtype, const Shape& label, const WantedOutput& wanted) {
     const Shape one = after(label, places.rank());
     if (are_classes(dtype, one.with_first(1), wanted.units, {})) {
       if (wanted.loss == Loss::kMeanAbsolutePercentageError)
-        refuse(named("output", wanted.part) + "labels are class numbers, '" +
-               std::string(name_of(wanted.loss)) +
-               "' wants numbers other than 0");
+        bad_data(named("output", wanted.part) + "labels are class numbers, '" +
+                 std::string(name_of(wanted.loss)) +
+                 "' wants numbers other than 0");
       return;
     }
     if (one.elements() == wanted.units && one.rank() <= 1) return;
@@ -77,18 +73,18 @@ void check_label(DType dtype, const Shape& label, const WantedOutput& wanted) {
   const std::string classes =
       "class numbers" + (places.rank() > 0 ? " " + places.to_string() : "");
   const std::string row = with_last(places, wanted.units).to_string();
-  refuse(named("output", wanted.part) + "labels are " +
-         std::string(name_of(dtype)) + " " + label.to_string() +
-         ", the network wants " +
-         (wanted.units > 1 ? classes + " or " + row : row));
+  bad_data(named("output", wanted.part) + "labels are " +
+           std::string(name_of(dtype)) + " " + label.to_string() +
+           ", the network wants " +
+           (wanted.units > 1 ? classes + " or " + row : row));
 }
 
 // `mask`: the shape of one example's.
 void check_steps(const Shape& mask, const WantedInput& wanted) {
   if (wanted.sequence && mask != Shape{wanted.shape[0]})
-    refuse(named("input", wanted.part) + "the features' mask is " +
-           mask.to_string() + " an example, the network wants " +
-           Shape{wanted.shape[0]}.to_string());
+    bad_data(named("input", wanted.part) + "the features' mask is " +
+             mask.to_string() + " an example, the network wants " +
+             Shape{wanted.shape[0]}.to_string());
 }
 
 // A tensor that is read by number.
@@ -104,10 +100,10 @@ void check_tokens(const Tensor& tokens, const WantedInput& wanted) {
         continue;
       std::string text = std::to_string(token);
       if (token == std::floor(token)) text.resize(text.find('.'));
-      refuse(named("input", wanted.part) + "example " +
-             std::to_string(i / each) + " has token " + text + " at place " +
-             std::to_string(i % each) + ", the network knows 0.." +
-             std::to_string(wanted.tokens - 1));
+      bad_data(named("input", wanted.part) + "example " +
+               std::to_string(i / each) + " has token " + text + " at place " +
+               std::to_string(i % each) + ", the network knows 0.." +
+               std::to_string(wanted.tokens - 1));
     }
   });
 }
@@ -134,9 +130,9 @@ void check_range(const Tensor& labels, std::int64_t limit) {
     for (std::size_t i = 0; i < all.size(); ++i) {
       const auto label = static_cast<std::int64_t>(all[i]);
       if (label < 0 || label >= limit)
-        refuse("example " + std::to_string(i / each) + " has label " +
-               std::to_string(label) + ", the network knows 0.." +
-               std::to_string(limit - 1));
+        bad_data("example " + std::to_string(i / each) + " has label " +
+                 std::to_string(label) + ", the network knows 0.." +
+                 std::to_string(limit - 1));
     }
   });
 }
@@ -296,17 +292,18 @@ void check_inputs(std::span<const Part> inputs, const Wanted& wanted) {
     const WantedInput& want = wanted.inputs[i];
     const std::string name = named("input", want.part);
     if (values == nullptr || values->empty() || values->shape().rank() == 0)
-      refuse(name + "examples are missing");
+      bad_data(name + "examples are missing");
     check_example(values->shape().without_first(), want);
     if (i == 0) n = values->shape()[0];
     if (values->shape()[0] != n)
-      refuse(name + "has " + std::to_string(values->shape()[0]) +
-             " examples, other inputs " + std::to_string(n));
+      bad_data(name + "has " + std::to_string(values->shape()[0]) +
+               " examples, other inputs " + std::to_string(n));
     if (want.tokens > 0) check_tokens(*values, want);
     if (mask == nullptr || !want.sequence) continue;
     if (mask->shape().rank() == 0 || mask->shape()[0] != n)
-      refuse(name + std::to_string(n) + " examples have a features' mask of " +
-             mask->shape().to_string());
+      bad_data(name + std::to_string(n) +
+               " examples have a features' mask of " +
+               mask->shape().to_string());
     check_steps(mask->shape().without_first(), want);
   }
 }
@@ -318,17 +315,17 @@ void check_labels(const Part& part, std::int64_t n, const WantedOutput& want,
   const std::string name = named("output", want.part);
   if (part.values == nullptr || part.values->empty() ||
       part.values->shape().rank() == 0)
-    refuse(name + "labels are missing");
+    bad_data(name + "labels are missing");
   const Tensor& labels = *part.values;
   if (labels.shape()[0] != n)
-    refuse(name + std::to_string(n) + " examples have " +
-           std::to_string(labels.shape()[0]) + " labels");
+    bad_data(name + std::to_string(n) + " examples have " +
+             std::to_string(labels.shape()[0]) + " labels");
   check_label(labels.dtype(), labels.shape().without_first(), want);
   if (part.mask != nullptr && part.mask->elements() != n &&
       (want.places.rank() == 0 ||
        part.mask->shape() != want.places.with_first(n)))
-    refuse(name + std::to_string(n) + " examples have a mask of " +
-           part.mask->shape().to_string());
+    bad_data(name + std::to_string(n) + " examples have a mask of " +
+             part.mask->shape().to_string());
   if (are_classes(labels.dtype(), labels.shape(), want.units, want.places))
     return check_range(labels, want.units);
   if (!tensor::is_real(labels.dtype()) &&
@@ -372,7 +369,7 @@ namespace {
   for (const auto& [name, field] : metadata.schema)
     if (name == kind || name.starts_with(kind + "/"))
       others += (others.empty() ? ", but '" : ", '") + name + "'";
-  refuse("the data have no tensor '" + tensor + "'" + others);
+  bad_data("the data have no tensor '" + tensor + "'" + others);
 }
 
 }  // namespace
@@ -399,11 +396,12 @@ void check_metadata(const data::Metadata& metadata, const Wanted& wanted,
         static_cast<std::int64_t>(metadata.part(want.part).classes.size());
     const std::int64_t known = want.units > 1 ? want.units : 2;
     if (classes > known)
-      refuse("the data have " + std::to_string(classes) + " classes, " +
-             (want.units > 1
-                  ? "the network " + std::to_string(known)
-                  : "the network's single output tells two; for numbers to be "
-                    "predicted, prepare them with --regression"));
+      bad_data(
+          "the data have " + std::to_string(classes) + " classes, " +
+          (want.units > 1
+               ? "the network " + std::to_string(known)
+               : "the network's single output tells two; for numbers to be "
+                 "predicted, prepare them with --regression"));
   }
 }
 

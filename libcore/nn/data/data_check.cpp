@@ -8,10 +8,6 @@
 namespace dl::nn {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 bool is_byte(tensor::DType dtype) { return tensor::size_of(dtype) == 1; }
 
 }  // namespace
@@ -57,7 +53,7 @@ void DataCheck::check_parts(const data::Metadata& data, bool labels) const {
     }
     const std::string why = data::contradiction(
         before, now, {"what is called '" + name + "'", "the model's"});
-    if (!why.empty()) refuse(why);
+    if (!why.empty()) bad_data(why);
   }
 }
 
@@ -71,8 +67,8 @@ void DataCheck::check_normalizer(const data::Metadata& data, std::size_t input,
     return std::cmp_equal(example.rank() > 0 ? example.back() : 1, columns);
   };
   if (columns > 1 && !has_columns(field.shape) && !has_columns(wanted.shape))
-    refuse("the normalizer has " + std::to_string(columns) +
-           " columns, the examples are " + field.shape.to_string());
+    bad_data("the normalizer has " + std::to_string(columns) +
+             " columns, the examples are " + field.shape.to_string());
 
   const auto trained = known_.schema.find(wanted.tensor);
   if (trained == known_.schema.end() || trained->second.dtype == field.dtype)
@@ -82,7 +78,7 @@ void DataCheck::check_normalizer(const data::Metadata& data, std::size_t input,
       ", those that the model was trained on " +
       std::string(tensor::name_of(trained->second.dtype));
   if (normalizer.kind == "scale")
-    refuse(difference + ", whose range its normalizer scales to 0..1");
+    bad_data(difference + ", whose range its normalizer scales to 0..1");
   if (is_byte(field.dtype) != is_byte(trained->second.dtype) ||
       trained->second.dtype == tensor::DType::kF64)  // which the others round
     alignment.note += (alignment.note.empty() ? "" : "; ") + difference;

@@ -12,11 +12,7 @@ namespace dl::nn {
 namespace {
 
 // From here on most networks do not learn from what components are.
-constexpr double kLarge = 10;
-
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error{Code::kConfig, what};
-}
+constexpr double kLargeDeviation = 10;
 
 std::string name_of(const data::Decorrelation& wanted) {
   return wanted.components ? "pca:" + std::to_string(*wanted.components)
@@ -31,26 +27,28 @@ std::int64_t columns_of(const data::Decorrelation& wanted,
                      rows = input.shape.elements() / last,
                      columns = features.shape.elements() / rows;
   if (input.tokens > 0)
-    refuse(name + "an input of token numbers has no columns");
+    bad_config(name + "an input of token numbers has no columns");
   if (columns * rows != features.shape.elements())
-    refuse(name + "examples are " + features.shape.to_string() +
-           ", the network wants " + input.shape.to_string() +
-           ": its input's last dimension are the columns that are made, the "
-           "others are as in the data");
+    bad_config(
+        name + "examples are " + features.shape.to_string() +
+        ", the network wants " + input.shape.to_string() +
+        ": its input's last dimension are the columns that are made, the "
+        "others are as in the data");
   const std::int64_t made = wanted.components.value_or(columns);
   if (made > columns)
-    refuse(name + "the data have " + std::to_string(columns) + " columns");
+    bad_config(name + "the data have " + std::to_string(columns) + " columns");
   if (made != last)
-    refuse(name + "makes " + std::to_string(made) +
-           " columns, the network's input is " + input.shape.to_string());
+    bad_config(name + "makes " + std::to_string(made) +
+               " columns, the network's input is " + input.shape.to_string());
   if (columns > data::kMaxCovarianceColumns)
-    refuse(name + "the data have " + std::to_string(columns) + " columns, " +
-           std::to_string(data::kMaxCovarianceColumns) + " are the most");
+    bad_config(name + "the data have " + std::to_string(columns) +
+               " columns, " + std::to_string(data::kMaxCovarianceColumns) +
+               " are the most");
   if (made * columns > data::kMaxMatrix)
-    refuse(name + std::to_string(made) + " of " + std::to_string(columns) +
-           " columns take a matrix of more than " +
-           std::to_string(data::kMaxMatrix) +
-           " numbers, the most: use pca with fewer components");
+    bad_config(name + std::to_string(made) + " of " + std::to_string(columns) +
+               " columns take a matrix of more than " +
+               std::to_string(data::kMaxMatrix) +
+               " numbers, the most: use pca with fewer components");
   return columns;
 }
 
@@ -71,7 +69,7 @@ data::Normalizer components_of(const data::Covariance& columns,
             (made.rank == 1 ? " direction" : " directions") +
             " alone: components beyond are rounding, take pca:" +
             std::to_string(made.rank));
-  if (made.deviation > kLarge)
+  if (made.deviation > kLargeDeviation)
     log(Level::kWarning,
         "the components of " + tensor + " deviate by up to " +
             format("%.4g", made.deviation) +
@@ -92,8 +90,8 @@ std::vector<data::Normalizer> fit_decorrelation(
   for (const WantedInput& input : inputs) {
     const auto features = metadata.schema.find(input.tensor);
     if (features == metadata.schema.end())
-      refuse(name_of(wanted) + ": the data have no tensor '" + input.tensor +
-             "'");
+      bad_config(name_of(wanted) + ": the data have no tensor '" +
+                 input.tensor + "'");
     gathered.emplace_back(columns_of(wanted, input, features->second));
   }
   records([&](const data::DataSet& record) {

@@ -33,7 +33,7 @@ bool is_regression(const OutputSpec& last, const WantedOutput& wanted,
                       wanted.places);
 }
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void refuse_standardizing(const std::string& what) {
   throw Error{Code::kConfig, "--normalize-targets standardize: " + what};
 }
 
@@ -44,7 +44,8 @@ struct Reconstruction {
   Bounds bounds;
 };
 
-std::vector<Reconstruction> reconstructions(const NetworkConfig& config) {
+std::vector<Reconstruction> bounded_reconstructions(
+    const NetworkConfig& config) {
   std::vector<Reconstruction> all;
   for (std::size_t i = 0; i < config.outputs.size(); ++i) {
     const LayerConfig& layer = config.layers[config.outputs[i]];
@@ -82,7 +83,7 @@ std::string text_of(const Bounds& bounds) {
 void bound(data::Normalizer& normalizer, std::size_t input,
            std::string_view kind, const NetworkConfig& config,
            const data::Metadata& data) {
-  for (const Reconstruction& made : reconstructions(config)) {
+  for (const Reconstruction& made : bounded_reconstructions(config)) {
     if (made.source.input != input || within(made, normalizer, data.statistics))
       continue;
     if (kind == "auto" && normalizer.kind == "standardize")
@@ -130,7 +131,7 @@ data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
   if (labels == data.schema.end() ||
       !is_regression(output_of(config, output), wanted, data)) {
     if (automatic) return {};
-    refuse(
+    refuse_standardizing(
         "want labels that are no classes, and an output layer with activation "
         "identity and loss mean_squared_error, mean_absolute_error, l1, l2, "
         "huber or log_cosh");
@@ -139,7 +140,7 @@ data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
   if (!statistics || statistics->count == 0 ||
       std::cmp_not_equal(statistics->mean.size(), wanted.units)) {
     const std::string why = "the data have no statistics of their labels";
-    if (!automatic) refuse(why + "; pass them through dl-shard");
+    if (!automatic) refuse_standardizing(why + "; pass them through dl-shard");
     note = why;
     note +=
         ", so the network learns them as they are; shards that dl-shard "
@@ -152,7 +153,7 @@ data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
 void aim_normalizers(const NetworkConfig& config,
                      data::Normalizers& normalizers) {
   normalizers.outputs.resize(config.outputs.size());
-  for (const Reconstruction& made : reconstructions(config)) {
+  for (const Reconstruction& made : bounded_reconstructions(config)) {
     data::Normalizer& own = normalizers.outputs[made.output];
     if (normalizers.input(made.source.input).mixes())
       throw Error{Code::kConfig,

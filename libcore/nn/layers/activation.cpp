@@ -27,7 +27,8 @@ class ActivationLayer final : public Layer {
   tensor::ActivationSpec f_;
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_activation(const Settings& settings,
+                          std::span<const Form> inputs) {
   return {.output = inputs[0],
           .flops = activation_flops(settings, inputs[0].shape),
           .manners = {.in_place = true,
@@ -44,7 +45,7 @@ const LayerType& activation() {
       .name = "activation",
       .words = "An activation by itself.",
       .keys = {key::activation("required", "Applied to the inputs.")},
-      .plan = plan,
+      .plan = plan_activation,
       .make = make<ActivationLayer>};
   return type;
 }

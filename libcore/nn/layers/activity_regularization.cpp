@@ -102,7 +102,8 @@ class ActivityRegularization final : public Layer {
   View wanted_, least_, most_, which_;
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_activity_regularization(const Settings& settings,
+                                       std::span<const Form> inputs) {
   if (inputs[0].steps)
     throw Error{Code::kConfig, "its input is a sequence; want one activity"};
   return {.output = inputs[0],
@@ -137,7 +138,7 @@ const LayerType& activity_regularization() {
                        "What being active at another rate costs.", kAtLeast0)},
       .adds_loss = true,
       .disturbs = true,
-      .plan = plan,
+      .plan = plan_activity_regularization,
       .make = make<ActivityRegularization>};
   return type;
 }

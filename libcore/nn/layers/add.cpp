@@ -35,7 +35,7 @@ class Sum final : public Layer {
 };
 
 template <bool mean>
-Blueprint plan(const Settings&, std::span<const Form> inputs) {
+Blueprint plan_add(const Settings&, std::span<const Form> inputs) {
   const Form form = same_form(inputs);
   return {.output = form,
           .flops = numbers_in(form.shape) * static_cast<double>(inputs.size()),
@@ -55,7 +55,7 @@ const LayerType& add() {
       .words = "The sum of two or more inputs of one shape.",
       .other_names = {"elementwiseadd", "sum"},
       .inputs = {2, kAnyNumber},
-      .plan = plan<false>,
+      .plan = plan_add<false>,
       .make = make<Sum<false>>};
   return type;
 }
@@ -66,7 +66,7 @@ const LayerType& average() {
       .words = "The mean of two or more inputs of one shape, number by number.",
       .other_names = {"elementwiseaverage"},
       .inputs = {2, kAnyNumber},
-      .plan = plan<true>,
+      .plan = plan_add<true>,
       .make = make<Sum<true>>};
   return type;
 }

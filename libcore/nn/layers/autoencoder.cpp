@@ -56,7 +56,7 @@ Key loss_key() {
   return key;
 }
 
-void check(const Settings& settings, const Complaint& complain) {
+void check_autoencoder(const Settings& settings, const Complaint& complain) {
   const tensor::Loss kind = settings.loss("loss").kind;
   if (tensor::numbers_each(kind) > 1 ||
       activation_for(kind) == tensor::Activation::kSoftmax)
@@ -64,7 +64,8 @@ void check(const Settings& settings, const Complaint& complain) {
              "'" + std::string(name_of(kind)) + "' is not for what goes in");
 }
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_autoencoder(const Settings& settings,
+                           std::span<const Form> inputs) {
   if (inputs[0].steps)
     throw Error{Code::kConfig, "its input is a sequence; want one example"};
   return plan_linear(settings, inputs[0]);
@@ -102,12 +103,12 @@ const LayerType& autoencoder() {
                key::number("visible_bias_init", "0",
                            "What the visible biases start from.", kAny)},
       .trains = Trains::kWeights,
-      .check = check,
+      .check = check_autoencoder,
       .pretraining = pretraining,
       .absorbs = is_linear,
       .activates = true,
       .divides = true,
-      .plan = plan,
+      .plan = plan_autoencoder,
       .make = make_dense};
   return type;
 }

@@ -243,7 +243,7 @@ class BatchNorm final : public Layer {
   View zero_, shift_, scratch_;
 };
 
-Blueprint plan(const Settings&, std::span<const Form> inputs) {
+Blueprint plan_batch_norm(const Settings&, std::span<const Form> inputs) {
   const tensor::Shape columns{inputs[0].shape.back()};
   return {
       .output = inputs[0],
@@ -306,7 +306,7 @@ const LayerType& batch_norm() {
                key::number("epsilon", "1e-5", "Added to the variance.",
                            kOver0)},
       .trains = Trains::kOthers,
-      .plan = plan,
+      .plan = plan_batch_norm,
       .make = make<BatchNorm>};
   return type;
 }

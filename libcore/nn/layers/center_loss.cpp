@@ -87,7 +87,8 @@ class CenterLoss final : public Output {
   View x_, target_;                // of the step in progress, as rows
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_center_loss(const Settings& settings,
+                           std::span<const Form> inputs) {
   if (inputs[0].copies > 1)
     throw Error{Code::kConfig, "its input is a stack; unstack it before"};
   Blueprint plan = plan_linear(settings, inputs[0]);
@@ -100,7 +101,7 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
   return plan;
 }
 
-void check(const Settings& settings, const Complaint& complain) {
+void check_center_loss(const Settings& settings, const Complaint& complain) {
   check_loss(settings, complain);
   if (is_gaussian(settings))
     complain("loss", "'gaussian' tells no classes apart");
@@ -108,7 +109,7 @@ void check(const Settings& settings, const Complaint& complain) {
     complain("units", "want a unit for each of two or more classes");
 }
 
-std::vector<Key> keys() {
+std::vector<Key> center_loss_keys() {
   std::vector<Key> all = output_keys();
   all.push_back(key::number(
       "lambda", "0.0002", "What being away from the centre costs.", kAtLeast0));
@@ -134,12 +135,12 @@ const LayerType& center_loss() {
           "inputs of their\n"
           "classes by the updater, with *alpha* in place of lambda.",
       .other_names = {"centerlossoutput", "centerlossoutputlayer"},
-      .keys = keys(),
+      .keys = center_loss_keys(),
       .trains = Trains::kWeights,
       .complete = complete_output,
-      .check = check,
+      .check = check_center_loss,
       .output = output_spec,
-      .plan = plan,
+      .plan = plan_center_loss,
       .make = make<CenterLoss>};
   return type;
 }

@@ -145,7 +145,8 @@ class Hold final : public Layer {
 };
 
 template <bool last>
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_chosen_steps(const Settings& settings,
+                            std::span<const Form> inputs) {
   const Form& input = inputs[0];
   if (input.shape.rank() != 2)
     throw Error{Code::kConfig,
@@ -167,7 +168,7 @@ const LayerType& last_step() {
           "all are.",
       .other_names = {"lasttimestep"},
       .reads_sequences = true,
-      .plan = plan<true>,
+      .plan = plan_chosen_steps<true>,
       .make = make<LastStep>};
   return type;
 }
@@ -184,7 +185,7 @@ const LayerType& reverse() {
                            "them; or the mask alone.",
                            names_of<Turned>())},
       .reads_sequences = true,
-      .plan = plan<false>,
+      .plan = plan_chosen_steps<false>,
       .make = make<Reverse>};
   return type;
 }
@@ -199,7 +200,7 @@ const LayerType& hold() {
           "So Keras's recurrent layers fill padding, which other layers of "
           "Keras read.",
       .reads_sequences = true,
-      .plan = plan<false>,
+      .plan = plan_chosen_steps<false>,
       .make = make<Hold>};
   return type;
 }

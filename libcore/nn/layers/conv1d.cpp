@@ -62,7 +62,7 @@ class Conv1d final : public Layer {
   Flow flow_;  // of images
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_conv1d(const Settings& settings, std::span<const Form> inputs) {
   Blueprint plan =
       plan_convolution(settings, inputs[0], settings.integer("filters"));
   plan.mask = series_mask_rule(inputs[0], plan.output);
@@ -93,7 +93,7 @@ const LayerType& conv1d() {
       .reads_sequences = true,
       .absorbs = is_linear,
       .activates = true,
-      .plan = plan,
+      .plan = plan_conv1d,
       .make = make<Conv1d>};
   return type;
 }

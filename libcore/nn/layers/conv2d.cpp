@@ -57,7 +57,7 @@ bool never_decreases(const tensor::ActivationSpec& f) {
   return false;
 }
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_conv2d(const Settings& settings, std::span<const Form> inputs) {
   return plan_convolution(settings, inputs[0], settings.integer("filters"));
 }
 
@@ -74,7 +74,7 @@ const LayerType& conv2d() {
       .trains = Trains::kWeights,
       .absorbs = is_linear,
       .activates = true,
-      .plan = plan,
+      .plan = plan_conv2d,
       .make = make_conv2d<false>};
   return type;
 }

@@ -99,7 +99,8 @@ class Conv2dTranspose final : public Layer {
   std::unique_ptr<tensor::Conv2d> kernel_;
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_conv2d_transpose(const Settings& settings,
+                                std::span<const Form> inputs) {
   const Window window = window_of(settings);
   const tensor::Shape output = output_of(settings, inputs[0].shape);
   const std::int64_t filters = output[2], channels = inputs[0].shape[2];
@@ -143,7 +144,7 @@ const LayerType& conv2d_transpose() {
       .trains = Trains::kWeights,
       .absorbs = is_linear,
       .activates = true,
-      .plan = plan,
+      .plan = plan_conv2d_transpose,
       .make = make<Conv2dTranspose>};
   return type;
 }

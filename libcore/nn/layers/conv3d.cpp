@@ -6,7 +6,7 @@
 namespace dl::nn::layers {
 namespace {
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_conv3d(const Settings& settings, std::span<const Form> inputs) {
   return plan_convolution(settings, inputs[0], settings.integer("filters"));
 }
 
@@ -32,7 +32,7 @@ const LayerType& conv3d() {
       .trains = Trains::kWeights,
       .absorbs = is_linear,
       .activates = true,
-      .plan = plan,
+      .plan = plan_conv3d,
       .make = make_conv3d};
   return type;
 }

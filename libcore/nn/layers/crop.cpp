@@ -6,12 +6,12 @@
 namespace dl::nn::layers {
 namespace {
 
-tensor::Strided move(const Settings& settings, Extents in, Extents out) {
+tensor::Strided crop(const Settings& settings, Extents in, Extents out) {
   return within(edges_of(settings, "cropping"), out, in).exchanged();
 }
 
 template <int rank>
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_crop(const Settings& settings, std::span<const Form> inputs) {
   want_rank(rank, inputs[0]);
   const Edges edges = edges_of(settings, "cropping");
   Extents out = extents_of(inputs[0].shape);
@@ -33,8 +33,8 @@ const LayerType& crop2d() {
       .keys = {key::tuple("cropping", "[1, 1, 1, 1]",
                           "Pixels that each side loses.",
                           "[top, bottom, left, right]", "0..65535")},
-      .plan = plan<3>,
-      .make = make_mover<move>};
+      .plan = plan_crop<3>,
+      .make = make_mover<crop>};
   return type;
 }
 
@@ -46,8 +46,8 @@ const LayerType& crop1d() {
       .keys = {key::tuple("cropping", "[1, 1]", "Steps that each end loses.",
                           "[begin, end]", "0..65535")},
       .reads_sequences = true,
-      .plan = plan<2>,
-      .make = make_mover<move>};
+      .plan = plan_crop<2>,
+      .make = make_mover<crop>};
   return type;
 }
 

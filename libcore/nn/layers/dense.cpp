@@ -49,7 +49,7 @@ class Dense final : public Layer {
   bool frozen_ = false;  // the product has weights, bias and activation
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_dense(const Settings& settings, std::span<const Form> inputs) {
   return plan_linear(settings, inputs[0]);
 }
 
@@ -82,7 +82,7 @@ const LayerType& dense() {
       .absorbs = is_linear,
       .activates = true,
       .divides = true,
-      .plan = plan,
+      .plan = plan_dense,
       .make = make_dense};
   return type;
 }

@@ -6,7 +6,8 @@
 namespace dl::nn::layers {
 namespace {
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_depthwise_conv2d(const Settings& settings,
+                                std::span<const Form> inputs) {
   return plan_depthwise(settings, inputs[0]);
 }
 
@@ -36,7 +37,7 @@ const LayerType& depthwise_conv2d() {
         .trains = Trains::kWeights,
         .absorbs = is_linear,
         .activates = true,
-        .plan = plan,
+        .plan = plan_depthwise_conv2d,
         .make = make_depthwise};
   }();
   return type;

@@ -65,7 +65,7 @@ class Dropout final : public Layer {
   View mask_;
 };
 
-Blueprint plan(const Settings&, std::span<const Form> inputs) {
+Blueprint plan_dropout(const Settings&, std::span<const Form> inputs) {
   return {.output = inputs[0],
           .manners = {.in_place = true,
                       .gradient_in_place = true,
@@ -91,7 +91,7 @@ const LayerType& dropout() {
                          "Leaves the others as they are, as what corrupts the "
                          "input of an autoencoder does.")},
       .disturbs = true,
-      .plan = plan,
+      .plan = plan_dropout,
       .make = make<Dropout>};
   return type;
 }

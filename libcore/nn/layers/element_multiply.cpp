@@ -41,7 +41,7 @@ class ElementMultiply final : public Layer {
   tensor::BatchNorm spec_;
 };
 
-Blueprint plan(const Settings&, std::span<const Form> inputs) {
+Blueprint plan_element_multiply(const Settings&, std::span<const Form> inputs) {
   const tensor::Shape each{inputs[0].shape.back()};
   return {.output = inputs[0],
           .parameters = {{.name = "weight",
@@ -65,7 +65,7 @@ const LayerType& element_multiply() {
           "w starts at 1, b at 0.",
       .other_names = {"elementwisemultiplication"},
       .trains = Trains::kOthers,
-      .plan = plan,
+      .plan = plan_element_multiply,
       .make = make<ElementMultiply>};
   return type;
 }

@@ -48,7 +48,8 @@ class Embedding final : public Layer {
   View mask_, made_;
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_embedding(const Settings& settings,
+                         std::span<const Form> inputs) {
   const Form& input = inputs[0];
   if (!input.tokens)
     throw Error{Code::kConfig,
@@ -101,7 +102,7 @@ const LayerType& embedding() {
                          "Steps of number 0 are padding.")},
       .trains = Trains::kWeights,
       .tokens = known,
-      .plan = plan,
+      .plan = plan_embedding,
       .make = make<Embedding>};
   return type;
 }

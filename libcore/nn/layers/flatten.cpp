@@ -5,7 +5,7 @@
 namespace dl::nn::layers {
 namespace {
 
-Blueprint plan(const Settings&, std::span<const Form> inputs) {
+Blueprint plan_flatten(const Settings&, std::span<const Form> inputs) {
   return {.output = {{inputs[0].shape.elements()}, false, inputs[0].copies},
           .manners = {.alias = true}};
 }
@@ -16,7 +16,7 @@ const LayerType& flatten() {
   static const LayerType type{
       .name = "flatten",
       .words = "Any shape to one dimension, in row-major order.",
-      .plan = plan};
+      .plan = plan_flatten};
   return type;
 }
 

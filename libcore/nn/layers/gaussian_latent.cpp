@@ -113,7 +113,8 @@ class GaussianLatent final : public Layer {
   View ones_, sum_, part_;
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_gaussian_latent(const Settings& settings,
+                               std::span<const Form> inputs) {
   const Form& input = inputs[0];
   const std::int64_t samples = settings.integer("samples");
   if (input.steps)
@@ -155,7 +156,7 @@ const LayerType& gaussian_latent() {
                             "How many codes are drawn for an example.",
                             kSmall)},
       .adds_loss = true,
-      .plan = plan,
+      .plan = plan_gaussian_latent,
       .make = make<GaussianLatent>};
   return type;
 }

@@ -43,7 +43,7 @@ class GlobalPool final : public Layer {
   tensor::PoolSteps spec_;
 };
 
-Blueprint plan(const Settings&, std::span<const Form> inputs) {
+Blueprint plan_global_pool(const Settings&, std::span<const Form> inputs) {
   const Form& input = inputs[0];
   if (input.shape.rank() < 2 || (input.steps && input.shape.rank() > 2))
     throw Error{Code::kConfig,
@@ -73,7 +73,7 @@ const LayerType& global_pool() {
                            names_of<tensor::StepPooling>()),
                key::number("p", "2", "The exponent of pnorm.", "[1, inf)")},
       .reads_sequences = true,
-      .plan = plan,
+      .plan = plan_global_pool,
       .make = make<GlobalPool>};
   return type;
 }

@@ -81,7 +81,7 @@ class GroupNorm final : public Normalisation {
       : Normalisation(by_example(*site.settings, site.output), site, memory) {}
 };
 
-Blueprint plan(const Settings&, std::span<const Form> inputs) {
+Blueprint plan_layer_norm(const Settings&, std::span<const Form> inputs) {
   const tensor::Shape channels{inputs[0].shape.back()};
   return {
       .output = inputs[0],
@@ -97,14 +97,15 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
       .step_by_step = true};
 }
 
-Blueprint plan_groups(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_group_norm(const Settings& settings,
+                          std::span<const Form> inputs) {
   const std::int64_t groups = settings.integer("groups");
   if (inputs[0].shape.back() % groups != 0)
     throw Error{Code::kConfig, std::to_string(groups) +
                                    " groups do not divide the channels of its "
                                    "input " +
                                    inputs[0].shape.to_string()};
-  Blueprint blueprint = plan(settings, inputs);
+  Blueprint blueprint = plan_layer_norm(settings, inputs);
   blueprint.step_by_step = inputs[0].steps;
   return blueprint;
 }
@@ -128,7 +129,7 @@ const LayerType& layer_norm() {
       .other_names = {"layernormalization"},
       .keys = {epsilon()},
       .trains = Trains::kOthers,
-      .plan = plan,
+      .plan = plan_layer_norm,
       .make = make<LayerNorm>};
   return type;
 }
@@ -148,7 +149,7 @@ const LayerType& group_norm() {
                             "Groups of channels, which they divide.", kSmall),
                epsilon()},
       .trains = Trains::kOthers,
-      .plan = plan_groups,
+      .plan = plan_group_norm,
       .make = make<GroupNorm>};
   return type;
 }

@@ -28,13 +28,15 @@ class LocalResponseNorm final : public Layer {
   tensor::LocalNorm spec_;
 };
 
-void check(const Settings& settings, const Complaint& complain) {
+void check_local_response_norm(const Settings& settings,
+                               const Complaint& complain) {
   const std::int64_t window = settings.integer("window");
   if (window % 2 == 0)
     complain("window", "want an odd number, got " + std::to_string(window));
 }
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_local_response_norm(const Settings& settings,
+                                   std::span<const Form> inputs) {
   return {.output = inputs[0],
           .flops = numbers_in(inputs[0].shape) *
                    static_cast<double>(settings.integer("window") + 3),
@@ -57,8 +59,8 @@ const LayerType& local_response_norm() {
                key::number("k", "2", "Keeps the divisor from zero.", kOver0),
                key::number("alpha", "1e-4", "What the sum counts.", kAtLeast0),
                key::number("beta", "0.75", "The exponent.", kAtLeast0)},
-      .check = check,
-      .plan = plan,
+      .check = check_local_response_norm,
+      .plan = plan_local_response_norm,
       .make = make<LocalResponseNorm>};
   return type;
 }

@@ -43,7 +43,8 @@ class LossLayer final : public OutputLayer {
   OutputLoss loss_;
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_loss_layer(const Settings& settings,
+                          std::span<const Form> inputs) {
   const Form& input = inputs[0];
   const std::int64_t units = settings.integer("units");
   const bool gaussian = is_gaussian(settings);
@@ -65,7 +66,7 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
           .step_by_step = true};
 }
 
-std::vector<Key> keys() {
+std::vector<Key> loss_layer_keys() {
   std::vector<Key> all{key::units(), key::activation("(by the loss)")};
   std::ranges::copy(loss_keys(), std::back_inserter(all));
   return all;
@@ -83,11 +84,11 @@ const LayerType& loss() {
           "loss *gaussian*; each\n"
           "step and pixel has a loss.",
       .other_names = {"losslayer", "rnnloss", "cnnloss"},
-      .keys = keys(),
+      .keys = loss_layer_keys(),
       .complete = complete_output,
       .check = check_loss,
       .output = output_spec,
-      .plan = plan,
+      .plan = plan_loss_layer,
       .make = make_output<LossLayer>};
   return type;
 }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr tensor::Cell kCell = tensor::Cell::kLstm;
 
-std::vector<Key> keys() {
+std::vector<Key> lstm_keys() {
   std::vector<Key> keys = recurrent_keys(kCell);
   keys.push_back(key::number("forget_bias_init", "1",
                              "What the biases of forget gates start from.",
@@ -18,7 +18,7 @@ std::vector<Key> keys() {
   return keys;
 }
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_lstm(const Settings& settings, std::span<const Form> inputs) {
   Blueprint plan = plan_recurrent(kCell, settings, inputs[0]);
   const std::int64_t units = settings.integer("units");
   for (TensorSpec& tensor : plan.parameters)
@@ -35,8 +35,8 @@ const LayerType& lstm() {
         recurrent_type<kCell>("lstm",
                               "Long short-term memory; the formulas stand in "
                               "*dl-network*(5), SEQUENCES.");
-    lstm.keys = keys();
-    lstm.plan = plan;
+    lstm.keys = lstm_keys();
+    lstm.plan = plan_lstm;
     return lstm;
   }();
   return type;

@@ -85,7 +85,7 @@ class Masking final : public Layer {
   View difference_, which_, size_, none_, ones_, mask_, made_;
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_masking(const Settings& settings, std::span<const Form> inputs) {
   const tensor::Shape& shape = inputs[0].shape;
   if (shape.rank() != 2)
     throw Error{Code::kConfig,
@@ -118,7 +118,7 @@ const LayerType& masking() {
                key::flag("clears", "(false)",
                          "Makes all numbers of what is padding 0.")},
       .reads_sequences = true,
-      .plan = plan,
+      .plan = plan_masking,
       .make = make<Masking>};
   return type;
 }

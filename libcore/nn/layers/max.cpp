@@ -32,7 +32,7 @@ class Choice final : public Layer {
   tensor::View which_;
 };
 
-Blueprint plan(const Settings&, std::span<const Form> inputs) {
+Blueprint plan_max(const Settings&, std::span<const Form> inputs) {
   const Form form = same_form(inputs);
   return {
       .output = form,
@@ -53,7 +53,7 @@ const LayerType& max() {
           "number.",
       .other_names = {"maximum", "elementwisemax"},
       .inputs = {2, kAnyNumber},
-      .plan = plan,
+      .plan = plan_max,
       .make = make<Choice<Extreme::kMax>>};
   return type;
 }
@@ -66,7 +66,7 @@ const LayerType& min() {
           "number.",
       .other_names = {"minimum", "elementwisemin"},
       .inputs = {2, kAnyNumber},
-      .plan = plan,
+      .plan = plan_max,
       .make = make<Choice<Extreme::kMin>>};
   return type;
 }

@@ -4,23 +4,13 @@
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
+#include "libcore/nn/layers/axis.h"
 
 namespace dl::nn::layers {
 namespace {
 
 using tensor::Shape;
 using tensor::Strided;
-
-// The axis counted from the first of an example.
-int axis_of(const Settings& settings, const Shape& shape) {
-  const std::int64_t axis = settings.integer("axis");
-  const std::int64_t from_front = axis < 0 ? axis + shape.rank() : axis;
-  if (from_front < 0 || from_front >= shape.rank())
-    throw Error{Code::kConfig, "its inputs are " + shape.to_string() +
-                                   ", they have no axis " +
-                                   std::to_string(axis)};
-  return static_cast<int>(from_front);
-}
 
 std::int64_t product(std::span<const std::int64_t> extents) {
   std::int64_t n = 1;
@@ -70,7 +60,7 @@ class Merge final : public Layer {
   int axis_;
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_merge(const Settings& settings, std::span<const Form> inputs) {
   Form form = inputs[0];
   const int axis = axis_of(settings, form.shape);
   std::vector<std::int64_t> extents(form.shape.extents().begin(),
@@ -113,7 +103,7 @@ const LayerType& merge() {
                             "The axis of an example, from 0; -1 is the last.",
                             "-7..6")},
       .inputs = {2, kAnyNumber},
-      .plan = plan,
+      .plan = plan_merge,
       .make = make<Merge>};
   return type;
 }

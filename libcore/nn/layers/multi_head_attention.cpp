@@ -142,7 +142,8 @@ void check_inputs(std::span<const Form> inputs) {
     throw Error{Code::kConfig, "one of its inputs is stacked, the other not"};
 }
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_multi_head_attention(const Settings& settings,
+                                    std::span<const Form> inputs) {
   check_inputs(inputs);
   const Form &queries = inputs.front(), &keys = inputs.back();
   const tensor::AttentionSpec spec = spec_of(settings, queries, keys);
@@ -203,7 +204,7 @@ const LayerType& multi_head_attention() {
       .trains = Trains::kWeights,
       .reads_sequences = true,
       .inputs = {1, 2},
-      .plan = plan,
+      .plan = plan_multi_head_attention,
       .make = make<MultiHeadAttention>};
   return type;
 }

@@ -32,7 +32,7 @@ class Multiply final : public Layer {
   tensor::Device* device_;
 };
 
-Blueprint plan(const Settings&, std::span<const Form> inputs) {
+Blueprint plan_multiply(const Settings&, std::span<const Form> inputs) {
   const Form form = same_form(inputs);
   return {
       .output = form,
@@ -52,7 +52,7 @@ const LayerType& multiply() {
           "The product of two or more inputs of one shape, number by number.",
       .other_names = {"elementwiseproduct", "product"},
       .inputs = {2, kAnyNumber},
-      .plan = plan,
+      .plan = plan_multiply,
       .make = make<Multiply>};
   return type;
 }

@@ -160,7 +160,7 @@ class GaussianNoise final : public Noise {
 };
 
 template <bool adds>
-Blueprint plan(const Settings&, std::span<const Form> inputs) {
+Blueprint plan_noise(const Settings&, std::span<const Form> inputs) {
   return {.output = inputs[0],
           .manners = {.in_place = true,
                       .gradient_in_place = !adds,
@@ -187,7 +187,7 @@ const LayerType& spatial_dropout() {
                       "spatialdropout3d"},
       .keys = {rate("The share of channels that is dropped.")},
       .disturbs = true,
-      .plan = plan<false>,
+      .plan = plan_noise<false>,
       .make = make<SharedDropout<false>>};
   return type;
 }
@@ -216,7 +216,7 @@ const LayerType& stochastic_depth() {
       .other_names = {"droppath", "drop_path"},
       .keys = {rate("The share of examples that is dropped.")},
       .disturbs = true,
-      .plan = plan<false>,
+      .plan = plan_noise<false>,
       .make = make<SharedDropout<true>>};
   return type;
 }
@@ -232,7 +232,7 @@ const LayerType& alpha_dropout() {
       .other_names = {"selfnormalizingdropout"},
       .keys = {rate("The share of inputs that is dropped.")},
       .disturbs = true,
-      .plan = plan<false>,
+      .plan = plan_noise<false>,
       .make = make<AlphaDropout>};
   return type;
 }
@@ -246,7 +246,7 @@ const LayerType& gaussian_dropout() {
       .keys = {rate(
           "The noise is as large as that of dropout with this rate.")},
       .disturbs = true,
-      .plan = plan<false>,
+      .plan = plan_noise<false>,
       .make = make<GaussianDropout>};
   return type;
 }
@@ -258,7 +258,7 @@ const LayerType& gaussian_noise() {
       .keys = {key::number("deviation", "required",
                            "The standard deviation of the noise.", kAtLeast0)},
       .disturbs = true,
-      .plan = plan<true>,
+      .plan = plan_noise<true>,
       .make = make<GaussianNoise>};
   return type;
 }

@@ -9,7 +9,7 @@
 namespace dl::nn::layers {
 namespace {
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_output(const Settings& settings, std::span<const Form> inputs) {
   if (!is_gaussian(settings)) return plan_linear(settings, inputs[0]);
   Blueprint plan = plan_linear(doubled(settings), inputs[0]);
   plan.output = halved(plan.output);
@@ -39,7 +39,7 @@ const LayerType& output() {
                               .check = check_loss,
                               .output = output_spec,
                               .divides = true,
-                              .plan = plan,
+                              .plan = plan_output,
                               .make = make_output<Output>};
   return type;
 }

@@ -64,7 +64,7 @@ class Pool1d final : public Layer {
   View factor_;
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_pool1d(const Settings& settings, std::span<const Form> inputs) {
   const Form& input = inputs[0];
   const Window window = window_of(settings);
   const tensor::Shape shape = slide(window, input.shape, input.shape.back());
@@ -86,7 +86,7 @@ LayerType pooling(std::string_view name, std::string_view words,
           .keys = pooling_keys(1),
           .reads_sequences = true,
           .complete = stride_as_kernel,
-          .plan = plan,
+          .plan = plan_pool1d,
           .make = make<Pool1d<kind>>};
 }
 

@@ -47,7 +47,7 @@ class Pool final : public Layer {
   std::unique_ptr<tensor::Pool2d> kernel_;
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_pool2d(const Settings& settings, std::span<const Form> inputs) {
   const Window window = window_of(settings);
   const tensor::Shape& input = inputs[0].shape;
   const tensor::Shape output = slide(window, input, input.back());
@@ -78,7 +78,7 @@ LayerType pooling(int axes, std::string_view name, std::string_view words,
           .other_names = other_names,
           .keys = keys,
           .complete = stride_as_kernel,
-          .plan = plan,
+          .plan = plan_pool2d,
           .make = make<Pool<kind>>};
 }
 

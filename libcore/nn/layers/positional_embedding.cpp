@@ -66,7 +66,8 @@ class PositionalEmbedding final : public Layer {
   View table_, gradient_;
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_positional_embedding(const Settings& settings,
+                                    std::span<const Form> inputs) {
   const tensor::Shape& shape = inputs[0].shape;
   if (shape.rank() != 2)
     throw Error{Code::kConfig,
@@ -103,7 +104,7 @@ const LayerType& positional_embedding() {
                          "Adds fixed waves, nothing is learnt.")},
       .trains = Trains::kWeights,
       .reads_sequences = true,
-      .plan = plan,
+      .plan = plan_positional_embedding,
       .make = make<PositionalEmbedding>};
   return type;
 }

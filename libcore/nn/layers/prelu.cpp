@@ -32,7 +32,7 @@ class Prelu final : public Layer {
   tensor::View slope_, gradient_;
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_prelu(const Settings& settings, std::span<const Form> inputs) {
   const tensor::Shape& shape = inputs[0].shape;
   const bool all = settings.text("slopes") == "element";
   return {.output = inputs[0],
@@ -62,7 +62,7 @@ const LayerType& prelu() {
                            kSlopes),
                key::number("slope", "0.25", "What slopes start at.", kAny)},
       .trains = Trains::kOthers,
-      .plan = plan,
+      .plan = plan_prelu,
       .make = make<Prelu>};
   return type;
 }

@@ -52,7 +52,7 @@ Blueprint repeated(const Form& input, std::int64_t steps) {
           .manners = {.keeps_inputs = false, .keeps_output = false}};
 }
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_repeat(const Settings& settings, std::span<const Form> inputs) {
   return repeated(inputs[0], settings.integer("n"));
 }
 
@@ -76,7 +76,7 @@ const LayerType& repeat() {
       .words = "A sequence of *n* steps, each of which is the input.",
       .other_names = {"repeatvector"},
       .keys = {key::integer("n", "required", "How many steps.", kSmall)},
-      .plan = plan,
+      .plan = plan_repeat,
       .make = make<Repeat>};
   return type;
 }

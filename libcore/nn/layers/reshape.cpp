@@ -13,21 +13,21 @@ namespace {
 using tensor::Shape;
 using tensor::Strided;
 
-using Extents = std::vector<std::int64_t>;
+using Dimensions = std::vector<std::int64_t>;
 
-Extents extents_in(const Settings& settings, std::string_view key) {
-  return settings.at(key).get<Extents>();
+Dimensions extents_in(const Settings& settings, std::string_view key) {
+  return settings.at(key).get<Dimensions>();
 }
 
 // What stays [steps, ...] with as many steps is the sequence still.
-Form formed(const Form& input, const Extents& extents, bool steps) {
+Form formed(const Form& input, const Dimensions& extents, bool steps) {
   const Shape shape{std::span<const std::int64_t>(extents)};
   return {shape, input.steps && steps && shape.rank() >= 2, input.copies};
 }
 
 Blueprint plan_reshape(const Settings& settings, std::span<const Form> inputs) {
   const Form& input = inputs[0];
-  const Extents extents = extents_in(settings, "shape");
+  const Dimensions extents = extents_in(settings, "shape");
   double count = 1;
   std::string text;
   for (const std::int64_t extent : extents) {
@@ -75,11 +75,11 @@ class Permute final : public Layer {
   }
 
   tensor::Device* device_;
-  Extents axes_;
+  Dimensions axes_;
 };
 
 void check_axes(const Settings& settings, const Complaint& complain) {
-  Extents axes = extents_in(settings, "axes");
+  Dimensions axes = extents_in(settings, "axes");
   std::ranges::sort(axes);
   for (std::size_t i = 0; i < axes.size(); ++i)
     if (std::cmp_not_equal(axes[i], i))
@@ -89,13 +89,13 @@ void check_axes(const Settings& settings, const Complaint& complain) {
 
 Blueprint plan_permute(const Settings& settings, std::span<const Form> inputs) {
   const Shape& shape = inputs[0].shape;
-  const Extents axes = extents_in(settings, "axes");
+  const Dimensions axes = extents_in(settings, "axes");
   if (std::cmp_not_equal(axes.size(), shape.rank()))
     throw Error{Code::kConfig, "its input is " + shape.to_string() + ", of " +
                                    std::to_string(shape.rank()) +
                                    " axes, not of " +
                                    std::to_string(axes.size())};
-  Extents extents;
+  Dimensions extents;
   for (const std::int64_t axis : axes)
     extents.push_back(shape[static_cast<int>(axis)]);
   return {.output = formed(inputs[0], extents, axes[0] == 0),

@@ -74,12 +74,12 @@ class Rrelu final : public Layer {
   tensor::Tensor drawn_;
 };
 
-void check(const Settings& settings, const Complaint& complain) {
+void check_rrelu(const Settings& settings, const Complaint& complain) {
   if (settings.number("lower") > settings.number("upper"))
     complain("lower", "is larger than upper");
 }
 
-Blueprint plan(const Settings&, std::span<const Form> inputs) {
+Blueprint plan_rrelu(const Settings&, std::span<const Form> inputs) {
   return {.output = inputs[0],
           .flops = numbers_in(inputs[0].shape),
           .manners = {.gradient_in_place = true, .keeps_output = false},
@@ -101,8 +101,8 @@ const LayerType& rrelu() {
                            kAtLeast0),
                key::number("upper", "0.3333333333333333",
                            "The largest slope below 0.", kAtLeast0)},
-      .check = check,
-      .plan = plan,
+      .check = check_rrelu,
+      .plan = plan_rrelu,
       .make = make<Rrelu>};
   return type;
 }

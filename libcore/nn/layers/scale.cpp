@@ -51,7 +51,7 @@ class Shift final : public Layer {
 };
 
 template <bool shifts>
-Blueprint plan(const Settings&, std::span<const Form> inputs) {
+Blueprint plan_scale(const Settings&, std::span<const Form> inputs) {
   return {.output = inputs[0],
           .flops = numbers_in(inputs[0].shape),
           .manners = {.in_place = true,
@@ -71,7 +71,7 @@ const LayerType& scale() {
       .other_names = {"rescaling", "scalevertex"},
       .keys = {key::number("factor", "required",
                            "What each number is multiplied by.", kAny)},
-      .plan = plan<false>,
+      .plan = plan_scale<false>,
       .make = make<Scale>};
   return type;
 }
@@ -83,7 +83,7 @@ const LayerType& shift() {
       .other_names = {"shiftvertex"},
       .keys = {key::number("amount", "required",
                            "What is added to each number.", kAny)},
-      .plan = plan<true>,
+      .plan = plan_scale<true>,
       .make = make<Shift>};
   return type;
 }

@@ -80,7 +80,8 @@ class SeparableConv2d final : public Layer {
   bool frozen_ = false;
 };
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_separable_conv2d(const Settings& settings,
+                                std::span<const Form> inputs) {
   Settings first = settings;
   first.set("bias", false);
   first.set("activation", "identity");
@@ -118,7 +119,7 @@ const LayerType& separable_conv2d() {
         .trains = Trains::kWeights,
         .absorbs = is_linear,
         .activates = true,
-        .plan = plan,
+        .plan = plan_separable_conv2d,
         .make = make<SeparableConv2d>};
   }();
   return type;

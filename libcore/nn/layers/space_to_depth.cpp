@@ -6,7 +6,7 @@
 namespace dl::nn::layers {
 namespace {
 
-tensor::Strided move(const Settings& settings, Extents in, Extents out) {
+tensor::Strided fold(const Settings& settings, Extents in, Extents out) {
   const std::int64_t block = settings.integer("block");
   const std::int64_t run = block * in.channels, row = in.width * in.channels;
   tensor::Strided s;
@@ -16,7 +16,8 @@ tensor::Strided move(const Settings& settings, Extents in, Extents out) {
       .over(run, 1, 1);
 }
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_space_to_depth(const Settings& settings,
+                              std::span<const Form> inputs) {
   want_rank(3, inputs[0]);
   const std::int64_t block = settings.integer("block");
   const Extents in = extents_of(inputs[0].shape);
@@ -39,8 +40,8 @@ const LayerType& space_to_depth() {
           "those of the first row first, from the left.",
       .other_names = {"spacetodepthlayer"},
       .keys = {key::integer("block", "2", "Side of the squares.", kSmall)},
-      .plan = plan,
-      .make = make_mover<move>};
+      .plan = plan_space_to_depth,
+      .make = make_mover<fold>};
   return type;
 }
 

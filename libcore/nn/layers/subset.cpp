@@ -4,6 +4,7 @@
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
+#include "libcore/nn/layers/axis.h"
 
 namespace dl::nn::layers {
 namespace {
@@ -11,16 +12,6 @@ namespace {
 using tensor::Shape;
 using tensor::Strided;
 using tensor::View;
-
-// The axis counted from the first of an example.
-int axis_of(const Settings& settings, const Shape& shape) {
-  const std::int64_t axis = settings.integer("axis");
-  const std::int64_t from_front = axis < 0 ? axis + shape.rank() : axis;
-  if (from_front < 0 || from_front >= shape.rank())
-    throw Error{Code::kConfig, "its input is " + shape.to_string() +
-                                   ", it has no axis " + std::to_string(axis)};
-  return static_cast<int>(from_front);
-}
 
 class Subset final : public Layer {
  public:
@@ -71,12 +62,12 @@ class Subset final : public Layer {
   View mask_;
 };
 
-void check(const Settings& settings, const Complaint& complain) {
+void check_subset(const Settings& settings, const Complaint& complain) {
   if (settings.integer("begin") >= settings.integer("end"))
     complain("end", "want it larger than begin");
 }
 
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_subset(const Settings& settings, std::span<const Form> inputs) {
   Form form = inputs[0];
   const int axis = axis_of(settings, form.shape);
   const std::int64_t end = settings.integer("end");
@@ -114,9 +105,9 @@ const LayerType& subset() {
                             "0..2147483646"),
                key::integer("end", "required",
                             "The index behind the last one.")},
-      .check = check,
+      .check = check_subset,
       .columns = columns,
-      .plan = plan,
+      .plan = plan_subset,
       .make = make<Subset>};
   return type;
 }

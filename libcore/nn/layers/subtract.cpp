@@ -27,7 +27,7 @@ class Subtract final : public Layer {
   tensor::Device* device_;
 };
 
-Blueprint plan(const Settings&, std::span<const Form> inputs) {
+Blueprint plan_subtract(const Settings&, std::span<const Form> inputs) {
   const Form form = same_form(inputs);
   return {.output = form,
           .flops = numbers_in(form.shape),
@@ -46,7 +46,7 @@ const LayerType& subtract() {
       .words = "The first of two inputs of one shape, less the second.",
       .other_names = {"elementwisesubtract"},
       .inputs = {2, 2},
-      .plan = plan,
+      .plan = plan_subtract,
       .make = make<Subtract>};
   return type;
 }

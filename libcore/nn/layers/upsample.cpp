@@ -53,7 +53,8 @@ std::unique_ptr<Layer> make_upsample2d(const LayerSite& site, Memory& memory) {
 }
 
 template <int rank>
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_upsample(const Settings& settings,
+                        std::span<const Form> inputs) {
   want_rank(rank, inputs[0]);
   const std::vector<std::int64_t> size = settings.integers("size");
   Extents out = extents_of(inputs[0].shape);
@@ -77,7 +78,7 @@ const LayerType& upsample2d() {
       .keys = {key::tuple("size", "[2, 2]", "Pixels for each."),
                key::one_of("interpolation", R"("nearest")",
                            "What new pixels are.", names_of<Interpolation>())},
-      .plan = plan<3>,
+      .plan = plan_upsample<3>,
       .make = make_upsample2d};
   return type;
 }
@@ -89,7 +90,7 @@ const LayerType& upsample1d() {
       .other_names = {"upsampling1d"},
       .keys = {key::integer("size", "2", "Steps for each.", kSmall)},
       .reads_sequences = true,
-      .plan = plan<2>,
+      .plan = plan_upsample<2>,
       .make = make_mover<repeat>};
   return type;
 }

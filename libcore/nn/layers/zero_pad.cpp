@@ -6,12 +6,13 @@
 namespace dl::nn::layers {
 namespace {
 
-tensor::Strided move(const Settings& settings, Extents in, Extents out) {
+tensor::Strided pad(const Settings& settings, Extents in, Extents out) {
   return within(edges_of(settings, "padding"), in, out);
 }
 
 template <int rank>
-Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+Blueprint plan_zero_pad(const Settings& settings,
+                        std::span<const Form> inputs) {
   want_rank(rank, inputs[0]);
   const Edges edges = edges_of(settings, "padding");
   Extents out = extents_of(inputs[0].shape);
@@ -29,8 +30,8 @@ const LayerType& zero_pad2d() {
       .other_names = {"zeropadding2d", "zeropadding"},
       .keys = {key::tuple("padding", "[1, 1, 1, 1]", "Pixels at each side.",
                           "[top, bottom, left, right]", "0..65535")},
-      .plan = plan<3>,
-      .make = make_mover<move>};
+      .plan = plan_zero_pad<3>,
+      .make = make_mover<pad>};
   return type;
 }
 
@@ -44,8 +45,8 @@ const LayerType& zero_pad1d() {
       .keys = {key::tuple("padding", "[1, 1]", "Steps at each end.",
                           "[begin, end]", "0..65535")},
       .reads_sequences = true,
-      .plan = plan<2>,
-      .make = make_mover<move>};
+      .plan = plan_zero_pad<2>,
+      .make = make_mover<pad>};
   return type;
 }
 

@@ -27,10 +27,6 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr std::string_view kVectorPrefix = "training/";
 
-[[noreturn]] void damaged(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 // Where a tensor of the file lies in a Model; vector: null, a whole one of the
 // training vectors.
 struct Slot {
@@ -118,7 +114,7 @@ bool sound(const Slot& slot, std::span<const float> values) {
 }
 
 [[noreturn]] void not_finite(const Slot& slot) {
-  damaged("tensor '" + slot.entry.name + "' holds a value that is not finite");
+  bad_data("tensor '" + slot.entry.name + "' holds a value that is not finite");
 }
 
 // Model or const Model.
@@ -131,25 +127,21 @@ auto values_of(M& model, const Slot& slot) {
                                    static_cast<std::size_t>(slot.elements));
 }
 
-void add_text(io::Digest& digest, const std::string& text) {
-  digest.add(std::as_bytes(std::span(text.c_str(), text.size() + 1)));
-}
-
 // Starts the digest of a file: everything but the tensors' bytes.
 io::Digest start_digest(const ModelStrings& metadata,
                         const std::vector<io::TensorEntry>& entries) {
   io::Digest digest;
   for (const auto& [key, value] : metadata) {
     if (key == "xxh3") continue;
-    add_text(digest, key);
-    add_text(digest, value);
+    digest.add_text(key);
+    digest.add_text(value);
   }
   for (const io::TensorEntry& entry : entries) {
-    add_text(digest, entry.name);
+    digest.add_text(entry.name);
     std::string shape = entry.dtype;
     for (const std::int64_t extent : entry.shape)
       shape += " " + std::to_string(extent);
-    add_text(digest, shape);
+    digest.add_text(shape);
   }
   return digest;
 }
@@ -181,7 +173,7 @@ void check_order(const std::vector<io::TensorEntry>& found,
                  const std::vector<io::TensorEntry>& wanted) {
   if (!std::ranges::equal(found, wanted, {}, &io::TensorEntry::name,
                           &io::TensorEntry::name))
-    damaged(
+    bad_data(
         "its tensors are not in the order of its network: another program "
         "wrote it and kept the checksum of the old; delete 'xxh3' from its "
         "metadata");
@@ -192,13 +184,13 @@ void check_tensors(const std::vector<io::TensorEntry>& found,
                    const std::vector<Slot>& wanted) {
   for (std::size_t i = 0; i < std::max(found.size(), wanted.size()); ++i) {
     if (i >= wanted.size())
-      damaged("tensor '" + found[i].name + "' is none of its network's");
+      bad_data("tensor '" + found[i].name + "' is none of its network's");
     const io::TensorEntry& want = wanted[i].entry;
-    if (i >= found.size()) damaged("tensor '" + want.name + "' is missing");
+    if (i >= found.size()) bad_data("tensor '" + want.name + "' is missing");
     if (found[i].name != want.name || found[i].dtype != want.dtype ||
         found[i].shape != want.shape)
-      damaged("its network wants tensor " + describe(want) + ", found " +
-              describe(found[i]));
+      bad_data("its network wants tensor " + describe(want) + ", found " +
+               describe(found[i]));
   }
 }
 
@@ -249,14 +241,14 @@ bool has_checksum(const ModelStrings& metadata) {
   for (const auto& [key, value] : metadata)
     if (value.size() == 16 &&
         value.find_first_not_of("0123456789abcdef") == std::string::npos)
-      damaged("the metadata lack 'xxh3', but '" + key + "' looks like one");
+      bad_data("the metadata lack 'xxh3', but '" + key + "' looks like one");
   return false;
 }
 
 void check_digest(const io::Digest& digest, const std::string& kept) {
   if (io::hex(digest.value()) != kept)
-    damaged("checksum differs: it says " + kept + ", its contents are " +
-            io::hex(digest.value()));
+    bad_data("checksum differs: it says " + kept + ", its contents are " +
+             io::hex(digest.value()));
 }
 
 // What a damaged byte makes of the metadata may look like somebody's mistake.
@@ -377,8 +369,8 @@ Model read_file(const std::string& path, bool keep, const Log& log) {
     // One byte more tells whether that is all.
     if (!file) read_up_to(*source, blob, size + 1);
     if (blob.size() > size)
-      damaged("goes on after the " + std::to_string(size) +
-              " bytes that its header accounts for");
+      bad_data("goes on after the " + std::to_string(size) +
+               " bytes that its header accounts for");
     if (!file) source->close();
     const std::span<const std::byte> bytes = file ? file->bytes() : blob;
     Model model = read_model(bytes, keep && file, [&] {

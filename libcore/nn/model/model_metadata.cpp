@@ -26,14 +26,10 @@ const char* version_of(const Model& model) {
 }
 constexpr char kDataPrefix[] = "data.";
 
-[[noreturn]] void damaged(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 const std::string& text_at(const ModelStrings& metadata, const char* key) {
   const auto it = metadata.find(key);
   if (it == metadata.end())
-    damaged(std::string("the metadata lack '") + key + "'");
+    bad_data(std::string("the metadata lack '") + key + "'");
   return it->second;
 }
 
@@ -48,8 +44,8 @@ std::vector<data::Normalizer> normalizers_at(const ModelStrings& metadata,
   const Json json = json_at(metadata, key);
   auto all = data::normalizers_from_json(JsonView(json, Code::kData, key));
   if (all.size() != wanted)
-    damaged("has " + std::to_string(all.size()) + " of '" + key +
-            "', its network wants " + std::to_string(wanted));
+    bad_data("has " + std::to_string(all.size()) + " of '" + key +
+             "', its network wants " + std::to_string(wanted));
   return all;
 }
 
@@ -58,8 +54,8 @@ void check_classes(const Model& model) {
   const std::size_t classes = model.data.classes.size();
   const std::int64_t units = output_of(model.config).units;
   if (std::cmp_greater(classes, std::max<std::int64_t>(units, 2)))
-    damaged("has the names of " + std::to_string(classes) +
-            " classes, its network " + std::to_string(units) + " outputs");
+    bad_data("has the names of " + std::to_string(classes) +
+             " classes, its network " + std::to_string(units) + " outputs");
 }
 
 }  // namespace
@@ -83,17 +79,17 @@ ModelStrings metadata_of(const Model& model) {
 void check_version(const ModelStrings& metadata) {
   const auto format = metadata.find("format");
   if (format == metadata.end() || format->second != "dl-model")
-    damaged("is no model of dl-tools (its metadata lack the format)");
+    bad_data("is no model of dl-tools (its metadata lack the format)");
   const std::string& version = text_at(metadata, "version");
   int major = 0;
   const char* end = version.data() + version.size();
   const auto [rest, error] = std::from_chars(version.data(), end, major);
   if (error != std::errc() || rest == end || *rest != '.' || major < 1)
-    damaged("version '" + clipped(version) + "' is none");
+    bad_data("version '" + clipped(version) + "' is none");
   if (major > kMajorVersion)
-    damaged("is a model of version " + clipped(version) +
-            "; this program reads up to version " +
-            std::to_string(kMajorVersion));
+    bad_data("is a model of version " + clipped(version) +
+             "; this program reads up to version " +
+             std::to_string(kMajorVersion));
 }
 
 Model model_from(const ModelStrings& metadata) {
@@ -101,7 +97,7 @@ Model model_from(const ModelStrings& metadata) {
   try {
     model.config = parse_network(text_at(metadata, "network"), "network");
   } catch (const Error& e) {
-    damaged(e.what());
+    bad_data(e.what());
   }
   model.normalizers.inputs =
       normalizers_at(metadata, "normalizer", model.config.inputs.size());
@@ -109,8 +105,8 @@ Model model_from(const ModelStrings& metadata) {
     const data::Normalizer& n = model.normalizers.inputs[i];
     const tensor::Shape& shape = model.config.inputs[i].shape;
     if (n.mixes() && (shape.rank() == 0 || n.outputs() != shape.back()))
-      damaged("the normalizer makes " + std::to_string(n.outputs()) +
-              " columns, the network's input is " + shape.to_string());
+      bad_data("the normalizer makes " + std::to_string(n.outputs()) +
+               " columns, the network's input is " + shape.to_string());
   }
   model.normalizers.outputs.resize(model.config.outputs.size());
   if (metadata.contains("target_normalizer")) {
@@ -120,11 +116,11 @@ Model model_from(const ModelStrings& metadata) {
       const std::size_t columns = model.normalizers.outputs[i].shift.size();
       const std::int64_t units = output_of(model.config, i).units;
       if (model.normalizers.outputs[i].mixes())
-        damaged("targets cannot be normalized by " +
-                model.normalizers.outputs[i].kind);
+        bad_data("targets cannot be normalized by " +
+                 model.normalizers.outputs[i].kind);
       if (columns != 1 && std::cmp_not_equal(columns, units))
-        damaged("the normalizer of targets has " + std::to_string(columns) +
-                " columns, the network " + std::to_string(units) + " outputs");
+        bad_data("the normalizer of targets has " + std::to_string(columns) +
+                 " columns, the network " + std::to_string(units) + " outputs");
     }
   }
   if (metadata.contains("provenance")) {

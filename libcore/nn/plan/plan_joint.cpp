@@ -6,7 +6,7 @@ namespace dl::nn {
 namespace {
 
 // Of a weight; below, meeting takes longer than what is saved.
-constexpr std::int64_t kLarge = std::int64_t{1} << 18;
+constexpr std::int64_t kLargeWeight = std::int64_t{1} << 18;
 
 // The rows of a mini-batch that go through a layer whose weight that is.
 std::int64_t rows_of(const Layout& layout, const PlannedLayer& step,
@@ -38,7 +38,7 @@ void plan_joint(const NetworkConfig& config, const Layout& layout,
     const std::int64_t units = weight.shape[0], inputs = weight.shape[1],
                        rows = rows_of(layout, step, weight, division.examples);
     // Jointly, lanes hand each other what goes in and out.
-    if (weight.elements() < kLarge ||
+    if (weight.elements() < kLargeWeight ||
         rows * (inputs + units) > weight.elements() * division.lanes)
       continue;
     step.joint = true;

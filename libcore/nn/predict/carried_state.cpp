@@ -25,22 +25,14 @@ using Strings = std::map<std::string, std::string>;
 constexpr const char* kFormat = "dl-state";
 constexpr const char* kVersion = "1.0";
 
-[[noreturn]] void bad(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
-void add_text(io::Digest& digest, const std::string& text) {
-  digest.add(std::as_bytes(std::span(text.c_str(), text.size() + 1)));
-}
-
 // What a state goes on with: equal networks of equal numbers are one model,
 // whatever else their files say.
 std::string digest_of(const Model& model) {
   io::Digest digest;
-  add_text(digest, dump_json(to_json(model.config)));
+  digest.add_text(dump_json(to_json(model.config)));
   for (const auto* all :
        {&model.normalizers.inputs, &model.normalizers.outputs})
-    add_text(digest, dump_json(data::to_json(*all)));
+    digest.add_text(dump_json(data::to_json(*all)));
   digest.add(std::as_bytes(model.weights()));
   digest.add(std::as_bytes(std::span(model.statistics)));
   return io::hex(digest.value());
@@ -53,24 +45,24 @@ std::string digest_of(const Strings& metadata,
   io::Digest digest;
   for (const auto& [key, value] : metadata) {
     if (key == "xxh3") continue;
-    add_text(digest, key);
-    add_text(digest, value);
+    digest.add_text(key);
+    digest.add_text(value);
   }
   for (const io::TensorEntry& entry : entries) {
     std::string text = entry.name + " " + entry.dtype;
     for (const std::int64_t extent : entry.shape)
       text += " " + std::to_string(extent);
-    add_text(digest, text);
+    digest.add_text(text);
   }
   for (const auto& bytes : tensors) digest.add(bytes);
   return io::hex(digest.value());
 }
 
-const std::string& text_at(const Strings& metadata, const char* key) {
+const std::string& state_text(const Strings& metadata, const char* key) {
   const auto found = metadata.find(key);
   if (found == metadata.end())
-    bad(std::string("is no state of dl-infer (its metadata lack '") + key +
-        "')");
+    bad_data(std::string("is no state of dl-infer (its metadata lack '") + key +
+             "')");
   return found->second;
 }
 
@@ -126,34 +118,34 @@ void CarriedState::read() {
   const std::vector<std::byte> blob = bytes_of(path_);
   if (const std::string kind = io::looks_like(blob);
       blob.size() > 9 && kind != "a safetensors file")
-    bad("is no state of dl-infer but " + kind);
+    bad_data("is no state of dl-infer but " + kind);
   const io::SafetensorsHeader header = io::parse_safetensors(blob);
-  if (text_at(header.metadata, "format") != kFormat)
-    bad("is no state of dl-infer but a " + header.metadata.at("format"));
-  const std::string& version = text_at(header.metadata, "version");
+  if (state_text(header.metadata, "format") != kFormat)
+    bad_data("is no state of dl-infer but a " + header.metadata.at("format"));
+  const std::string& version = state_text(header.metadata, "version");
   if (!version.starts_with("1."))
-    bad("is a state of version " + version + "; this program reads 1");
+    bad_data("is a state of version " + version + "; this program reads 1");
   const auto tensors = std::span(blob).subspan(header.data_offset);
   std::vector<std::span<const std::byte>> parts;
   parts.reserve(header.tensors.size());
   for (const io::TensorEntry& entry : header.tensors)
     parts.push_back(tensors.subspan(entry.begin, entry.end - entry.begin));
   if (digest_of(header.metadata, header.tensors, parts) !=
-      text_at(header.metadata, "xxh3"))
-    bad("checksum differs: the file is damaged");
-  if (text_at(header.metadata, "model") != model_)
-    bad("is the state of another model");
+      state_text(header.metadata, "xxh3"))
+    bad_data("checksum differs: the file is damaged");
+  if (state_text(header.metadata, "model") != model_)
+    bad_data("is the state of another model");
   std::string names, wanted;
   for (const auto& entry : header.tensors) names += " " + entry.name;
   for (const CarriedSpec& spec : specs_) wanted += " " + spec.name;
   if (names != wanted)
-    bad("is the state of" + names + ", what is computed has" + wanted);
+    bad_data("is the state of" + names + ", what is computed has" + wanted);
   examples_ = header.tensors[0].shape.at(0);
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     const auto extents = specs_[i].shape.with_first(examples_).extents();
     if (!std::ranges::equal(header.tensors[i].shape, extents) ||
         header.tensors[i].dtype != "F32")
-      bad("tensor '" + specs_[i].name + "' is none of the model's");
+      bad_data("tensor '" + specs_[i].name + "' is none of the model's");
     rows_[i].resize(parts[i].size() / sizeof(float));
     std::memcpy(rows_[i].data(), parts[i].data(), parts[i].size());
   }
@@ -161,8 +153,8 @@ void CarriedState::read() {
 
 std::span<tensor::Tensor> CarriedState::next(std::int64_t n) {
   if (examples_ > 0 && done_ + n > examples_)
-    bad("has more examples than the " + std::to_string(examples_) +
-        " of the state '" + path_ + "'");
+    bad_data("has more examples than the " + std::to_string(examples_) +
+             " of the state '" + path_ + "'");
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     const tensor::Shape& row = specs_[i].shape;
     if (examples_ == 0)
@@ -179,8 +171,8 @@ void CarriedState::keep() {
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     const auto from = std::as_const(moving_[i]).as<float>();
     if (!std::ranges::all_of(from, [](float x) { return std::isfinite(x); }))
-      bad("the state '" + specs_[i].name + "' of an example from " +
-          std::to_string(done_) + " on is not finite");
+      bad_data("the state '" + specs_[i].name + "' of an example from " +
+               std::to_string(done_) + " on is not finite");
     std::ranges::copy(from,
                       rows_[i].begin() + done_ * specs_[i].shape.elements());
   }
@@ -189,9 +181,9 @@ void CarriedState::keep() {
 
 void CarriedState::check_complete() const {
   if (examples_ > 0 && done_ != examples_)
-    bad("there were " + std::to_string(done_) + " examples, the state '" +
-        path_ + "' is of " + std::to_string(examples_) +
-        ", which stays as it is");
+    bad_data("there were " + std::to_string(done_) + " examples, the state '" +
+             path_ + "' is of " + std::to_string(examples_) +
+             ", which stays as it is");
 }
 
 void CarriedState::save() {

@@ -14,10 +14,6 @@
 namespace dl::nn {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error{Code::kUsage, what};
-}
-
 // A part, and where its inputs and layers are in the whole.
 struct Cut {
   NetworkConfig config;
@@ -66,10 +62,10 @@ Value Cutter::named(const std::string& name, bool node) const {
   for (const std::string& other : known)
     all += (all.empty() ? "" : ", ") + other;
   const std::string near = nearest(name, known);
-  refuse(std::string("no ") + (node ? "node" : "input or node") +
-         " is called '" + name + "'" +
-         (near.empty() ? "; the" : "; did you mean '" + near + "'? The") +
-         (node ? " nodes are " : " inputs and nodes are ") + all);
+  bad_usage(std::string("no ") + (node ? "node" : "input or node") +
+            " is called '" + name + "'" +
+            (near.empty() ? "; the" : "; did you mean '" + near + "'? The") +
+            (node ? " nodes are " : " inputs and nodes are ") + all);
 }
 
 // What v depends on, up to what is given.
@@ -82,9 +78,9 @@ void Cutter::mark(Value v) {
 
 void Cutter::check_single(Value v) const {
   if (layout_.form(v).copies > 1)
-    refuse("'" + name_of(v) + "' has " +
-           std::to_string(layout_.form(v).copies) +
-           " values an example, one behind the other; take what unstacks them");
+    bad_usage(
+        "'" + name_of(v) + "' has " + std::to_string(layout_.form(v).copies) +
+        " values an example, one behind the other; take what unstacks them");
 }
 
 InputConfig Cutter::input(Value v) const {
@@ -144,9 +140,9 @@ Cut Cutter::cut(std::span<const std::string> input_names,
     const Value v = named(name, true);
     check_single(v);
     if (std::ranges::count(outputs, v) > 0)
-      refuse("'" + name + "' is named twice");
+      bad_usage("'" + name + "' is named twice");
     if (std::ranges::count(given_, v) > 0)
-      refuse("'" + name + "' is an input of the part");
+      bad_usage("'" + name + "' is an input of the part");
     outputs.push_back(v);
     mark(v);
   }
@@ -154,15 +150,15 @@ Cut Cutter::cut(std::span<const std::string> input_names,
   Cut part;
   for (const Value v : given_)
     if (!needed_[v])
-      refuse("none of the outputs depends on '" + name_of(v) + "'");
+      bad_usage("none of the outputs depends on '" + name_of(v) + "'");
   part.inputs = given_;
   for (Value v = 0; v < inputs(); ++v) {
     if (!needed_[v] || std::ranges::count(given_, v) > 0) continue;
     if (!given_.empty())
-      refuse("the outputs depend on " +
-             (name_of(v).empty() ? "the network's input"
-                                 : "'" + name_of(v) + "'") +
-             " as well");
+      bad_usage("the outputs depend on " +
+                (name_of(v).empty() ? "the network's input"
+                                    : "'" + name_of(v) + "'") +
+                " as well");
     part.inputs.push_back(v);
   }
   part.config.seed = whole_.seed;

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+namespace dl::cgroup_test {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -68,3 +70,5 @@ TEST_CASE("version 1 has a hierarchy for each controller") {
 }
 
 }  // namespace
+
+}  // namespace dl::cgroup_test

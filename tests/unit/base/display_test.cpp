@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace dl::display_test {
+
 namespace dl {
 namespace {
 
@@ -37,3 +39,5 @@ TEST_CASE("what is no UTF-8 is displayed byte by byte") {
 
 }  // namespace
 }  // namespace dl
+
+}  // namespace dl::display_test

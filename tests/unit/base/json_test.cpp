@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace dl;
+namespace dl::json_test {
 
 namespace {
 
@@ -141,3 +141,5 @@ TEST_CASE("nearest: a short word is like no other") {
   CHECK(nearest("cat", {"dog", "cow"}).empty());
   CHECK(nearest("cat", {"dog", "bat"}) == "bat");
 }
+
+}  // namespace dl::json_test

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-using dl::ThreadTeam;
+namespace dl::parallel_test {
 
 TEST_CASE("every body runs once, on every run") {
   ThreadTeam team(3);
@@ -47,3 +47,5 @@ TEST_CASE("a team of one runs in place") {
   CHECK(runs == 1);
   CHECK(dl::available_cores() >= 1);
 }
+
+}  // namespace dl::parallel_test

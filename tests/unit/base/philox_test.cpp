@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-using namespace dl;
+namespace dl::philox_test {
 
 // Random123's published known-answer vectors.
 TEST_CASE("philox matches the known answers") {
@@ -59,3 +59,5 @@ TEST_CASE("mix depends on order and count") {
   CHECK(mix({1, 2}) != mix({2, 1}));
   CHECK(mix({1}) != mix({1, 0}));
 }
+
+}  // namespace dl::philox_test

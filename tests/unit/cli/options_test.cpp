@@ -6,7 +6,8 @@
 #include "libcore/base/error.h"
 #include "libcore/cli/options_state.h"
 
-using namespace dl;
+namespace dl::cli::options_test {
+
 using cli::Options;
 
 namespace {
@@ -125,3 +126,5 @@ TEST_CASE("the command line beats the environment") {
   unsetenv("DL_TEST_SHARDS");
   unsetenv("DL_TEST_OUTPUT");
 }
+
+}  // namespace dl::cli::options_test

@@ -6,7 +6,8 @@
 
 #include "tests/unit/data/sample.h"
 
-using namespace dl::data;
+namespace dl::data::alignment_test {
+
 using dl::tensor::DType;
 using dl::tensor::Tensor;
 using sample::error_of;
@@ -192,3 +193,5 @@ TEST_CASE("tensors with names are put right by theirs") {
         }) ==
         "what is called 'left': there is no 'b' among the columns: 'a', 'c'");
 }
+
+}  // namespace dl::data::alignment_test

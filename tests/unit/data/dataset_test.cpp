@@ -11,8 +11,8 @@
 #include "libcore/data/set_statistics.h"
 #include "tests/unit/data/sample.h"
 
-using namespace dl;
-using namespace dl::data;
+namespace dl::data::dataset_test {
+
 using sample::error_of;
 using sample::has;
 using tensor::DType;
@@ -436,3 +436,5 @@ TEST_CASE("normalizers do what their names say") {
   CHECK(back.shift == standard.shift);
   CHECK(back.scale == standard.scale);
 }
+
+}  // namespace dl::data::dataset_test

@@ -16,8 +16,8 @@
 #include "tests/unit/data/sample.h"
 #include "tests/unit/io/scratch.h"
 
-using namespace dl;
-using namespace dl::data;
+namespace dl::data::deal_test {
+
 using sample::Bytes;
 using sample::error_of;
 using sample::has;
@@ -466,3 +466,5 @@ TEST_CASE(
                    {scratch / "other.dls"})
             .empty());
 }
+
+}  // namespace dl::data::deal_test

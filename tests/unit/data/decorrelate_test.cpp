@@ -10,7 +10,8 @@
 
 #include "libcore/base/philox.h"
 
-using namespace dl::data;
+namespace dl::data::decorrelate_test {
+
 using dl::tensor::DType;
 using dl::tensor::Tensor;
 
@@ -256,3 +257,5 @@ TEST_CASE("a matrix goes to JSON and back to the bit, and must fit") {
       R"({"matrix": [[1,2,3,4,5],[1,2,3,4,5],[1,2,3,4,5],
           [1,2,3,4,5],[1,2,3,4,5],[1,2,3,4,5]]})");
 }
+
+}  // namespace dl::data::decorrelate_test

@@ -8,8 +8,7 @@
 
 #include "libcore/base/philox.h"
 
-using namespace dl;
-using namespace dl::data;
+namespace dl::data::epoch_test {
 
 namespace {
 
@@ -95,3 +94,5 @@ TEST_CASE("every place of a record is equally likely to come first") {
     ++counts[Epoch(c, 1, 3, number, true).pieces(0)[0].examples[0]];
   for (const int count : counts) CHECK(std::abs(count - 1000) < 150);
 }
+
+}  // namespace dl::data::epoch_test

@@ -10,8 +10,8 @@
 #include "libcore/data/shard.h"
 #include "tests/unit/data/sample.h"
 
-using namespace dl;
-using namespace dl::data;
+namespace dl::data::golden_test {
+
 using sample::Bytes;
 using sample::error_of;
 
@@ -111,3 +111,5 @@ TEST_CASE("the hex dump in dl-dataset(5) is that of the golden file") {
   INFO(want);
   CHECK(sample::has(page, want));
 }
+
+}  // namespace dl::data::golden_test

@@ -6,8 +6,8 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-using dl::data::Metadata;
-using dl::data::Normalizer;
+namespace dl::data::normalizer_test {
+
 using dl::tensor::DType;
 using dl::tensor::Tensor;
 
@@ -104,3 +104,5 @@ TEST_CASE("a normalizer is undone by columns") {
   Normalizer{}.undo(values);
   CHECK(values == std::vector<float>{10, -1, 12, -0.5});
 }
+
+}  // namespace dl::data::normalizer_test

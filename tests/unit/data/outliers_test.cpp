@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-using dl::data::columns_of_outliers;
-using dl::data::Statistics;
+namespace dl::data::outliers_test {
+
 using dl::tensor::DType;
 using dl::tensor::Tensor;
 
@@ -28,3 +28,5 @@ TEST_CASE("a column is called by one or two values that decide its scale") {
   CHECK(columns_of_outliers(with(40, 1e9)).empty());  // of a kind
   CHECK(columns_of_outliers(with(1, 1000)).empty());  // as a count may be
 }
+
+}  // namespace dl::data::outliers_test

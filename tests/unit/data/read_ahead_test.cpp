@@ -10,8 +10,8 @@
 
 #include "tests/unit/data/sample.h"
 
-using namespace dl;
-using namespace dl::data;
+namespace dl::data::read_ahead_test {
+
 using sample::Bytes;
 using sample::error_of;
 using sample::has;
@@ -147,3 +147,5 @@ TEST_CASE("who leaves does not wait for input") {
   }
   CHECK(set.examples() == 2);
 }
+
+}  // namespace dl::data::read_ahead_test

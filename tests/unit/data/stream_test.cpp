@@ -15,8 +15,8 @@
 #include "tests/unit/data/sample.h"
 #include "tests/unit/io/scratch.h"
 
-using namespace dl;
-using namespace dl::data;
+namespace dl::data::stream_test {
+
 using sample::Bytes;
 using sample::error_of;
 using sample::has;
@@ -357,3 +357,5 @@ TEST_CASE("the zstd program accepts a stream") {
   CHECK(has(io::read_all(*unpacked, 100000), "__metadata__"));
   unpacked->close();
 }
+
+}  // namespace dl::data::stream_test

@@ -3,8 +3,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::activation_test {
+
 using namespace dl::device::test;
-using dl::Error;
 using dl::tensor::Activation;
 using dl::tensor::ActivationSpec;
 
@@ -274,3 +275,5 @@ TEST_CASE("only some activations need their input again") {
       }
     }
 }
+
+}  // namespace dl::device::activation_test

@@ -11,6 +11,8 @@
 #include "tests/unit/device/emulated/emulated_api.h"
 #endif
 
+namespace dl::device::allocation_test {
+
 using namespace dl::device::test;
 
 namespace {
@@ -90,3 +92,5 @@ TEST_CASE("a step starts no threads") {
   step.run(5);
   CHECK(threads_of_this_process() == before);
 }
+
+}  // namespace dl::device::allocation_test

@@ -3,8 +3,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::attention_test {
+
 using namespace dl::device::test;
-using dl::Error;
 using dl::tensor::AttentionSpec;
 
 namespace {
@@ -256,3 +257,5 @@ TEST_CASE("attention refuses what does not fit") {
     CHECK_THROWS_AS(lab.device().attention(bad, 1), Error);
   }
 }
+
+}  // namespace dl::device::attention_test

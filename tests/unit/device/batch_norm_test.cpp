@@ -3,8 +3,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::batch_norm_test {
+
 using namespace dl::device::test;
-using dl::Error;
 
 namespace {
 
@@ -196,3 +197,5 @@ TEST_CASE("batch normalisation refuses what does not fit") {
                     Error);
   }
 }
+
+}  // namespace dl::device::batch_norm_test

@@ -5,6 +5,8 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::bfloat16_views_test {
+
 using namespace dl::device::test;
 using dl::tensor::Pool2dSpec;
 using dl::tensor::Pooling;
@@ -116,3 +118,5 @@ TEST_CASE("pooling of bfloat16 agrees with the reference") {
 }
 
 #endif  // DL_EMULATED
+
+}  // namespace dl::device::bfloat16_views_test

@@ -6,6 +6,8 @@
 #include "tests/unit/device/layer_step.h"
 #include "tests/unit/device/step.h"
 
+namespace dl::device::bits_test {
+
 using namespace dl::device::test;
 
 namespace {
@@ -95,3 +97,5 @@ TEST_CASE("a device may move from thread to thread") {
   for (const double value : layers.results()) all.push_back(value);
   CHECK(same_bits(alone, all));
 }
+
+}  // namespace dl::device::bits_test

@@ -3,8 +3,9 @@
 
 #include "tests/unit/device/convolutions.h"
 
+namespace dl::device::conv2d_max_pool_test {
+
 using namespace dl::device::test;
-using dl::Error;
 using dl::tensor::Conv2dSpec;
 
 namespace {
@@ -209,3 +210,5 @@ TEST_CASE("convolution with max pooling refuses what does not fit") {
     CHECK_THROWS_AS(lab.device().conv2d_max_pool(small, 2), Error);
   }
 }
+
+}  // namespace dl::device::conv2d_max_pool_test

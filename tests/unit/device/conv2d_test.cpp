@@ -3,8 +3,8 @@
 
 #include "tests/unit/device/convolutions.h"
 
+namespace dl::device::conv2d_test {
 using namespace dl::device::test;
-using dl::Error;
 using dl::tensor::Conv2dSpec;
 
 namespace {
@@ -596,3 +596,5 @@ TEST_CASE("convolution refuses what does not fit") {
                     Error);
   }
 }
+
+}  // namespace dl::device::conv2d_test

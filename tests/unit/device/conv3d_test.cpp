@@ -4,8 +4,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::conv3d_test {
+
 using namespace dl::device::test;
-using dl::Error;
 using dl::tensor::Conv3dSpec;
 using dl::tensor::Pool3dSpec;
 using dl::tensor::Pooling;
@@ -269,3 +270,5 @@ TEST_CASE("volumes that do not fit are refused") {
     CHECK_THROWS_AS(lab.device().pool3d(wide, 2), Error);
   }
 }
+
+}  // namespace dl::device::conv3d_test

@@ -8,7 +8,8 @@
 #include "tests/unit/device/emulated/emulated_api.h"
 #include "tests/unit/device/lab.h"
 
-using namespace dl;
+namespace dl::device::cuda_errors_test {
+
 using namespace dl::device::cuda;
 using Catch::Contains;
 using tensor::Shape;
@@ -112,3 +113,5 @@ TEST_CASE("convolutions whose numbers 32 bits could not count are refused") {
 }
 
 #endif
+
+}  // namespace dl::device::cuda_errors_test

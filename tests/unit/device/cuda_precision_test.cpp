@@ -8,6 +8,8 @@
 #include "tests/unit/device/convolutions.h"
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::cuda_precision_test {
+
 using namespace dl::device::test;
 using dl::tensor::AttentionSpec;
 using dl::tensor::Cell;
@@ -259,3 +261,5 @@ TEST_CASE("recurrent layers in each precision") {
 }
 
 #endif  // DL_EMULATED
+
+}  // namespace dl::device::cuda_precision_test

@@ -14,6 +14,8 @@
 #include "tests/unit/device/convolutions.h"
 #include "tests/unit/device/emulated/emulated_api.h"
 
+namespace dl::device::dnn_plans_test {
+
 using namespace dl::device::test;
 using namespace dl::device::cuda;
 using dl::tensor::Conv2dSpec;
@@ -190,3 +192,5 @@ TEST_CASE("cuDNN has plans for convolutions with tensor cores") {
 
 #endif  // CUDNN_VERSION
 #endif  // DL_EMULATED
+
+}  // namespace dl::device::dnn_plans_test

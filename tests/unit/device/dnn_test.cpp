@@ -10,10 +10,10 @@
 #include "tests/unit/device/convolutions.h"
 #include "tests/unit/device/emulated/emulated_api.h"
 
+namespace dl::device::dnn_test {
+
 using namespace dl::device::test;
 using namespace dl::device::cuda;
-using dl::Code;
-using dl::Error;
 using dl::tensor::Conv2dSpec;
 
 namespace {
@@ -236,3 +236,5 @@ TEST_CASE("a graph that is wrong is refused") {
 }
 
 #endif  // DL_EMULATED
+
+}  // namespace dl::device::dnn_test

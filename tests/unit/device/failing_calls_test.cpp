@@ -8,9 +8,10 @@
 #include "tests/unit/device/emulated/graph.h"
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::failing_calls_test {
+
 using namespace dl::device::test;
 using namespace dl::device::cuda;
-using dl::Error;
 
 namespace {
 
@@ -103,3 +104,5 @@ TEST_CASE("whichever call fails, no number is wrong and nothing is kept") {
 }
 
 #endif  // DL_EMULATED
+
+}  // namespace dl::device::failing_calls_test

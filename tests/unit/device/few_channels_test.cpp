@@ -3,6 +3,8 @@
 
 #include "tests/unit/device/convolutions.h"
 
+namespace dl::device::few_channels_test {
+
 using namespace dl::device::test;
 using dl::tensor::Conv2dSpec;
 
@@ -45,3 +47,5 @@ TEST_CASE("convolutions of few channels agree with the reference") {
         return Arrays(lab, spec, n);
       });
 }
+
+}  // namespace dl::device::few_channels_test

@@ -3,8 +3,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::group_norm_test {
+
 using namespace dl::device::test;
-using dl::Error;
 
 namespace {
 
@@ -183,3 +184,5 @@ TEST_CASE("normalisation by groups refuses what does not fit") {
     CHECK_THROWS_AS(d.group_norm_gradient(c, {}, {}, x, x, c, has), Error);
   }
 }
+
+}  // namespace dl::device::group_norm_test

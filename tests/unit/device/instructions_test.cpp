@@ -6,7 +6,7 @@
 
 #include "libcore/device/cpu/kernels/kernels.h"
 
-using namespace dl::device;
+namespace dl::device::instructions_test {
 
 TEST_CASE("the instructions that are told are those that are used") {
   const dnnl_cpu_isa_t used = dnnl_get_effective_cpu_isa();
@@ -25,3 +25,5 @@ TEST_CASE("the instructions that are told are those that are used") {
   if (told.find(',') == std::string::npos && told != "avx" && told != "sse4.1")
     CHECK(told == best_kernels().name);
 }
+
+}  // namespace dl::device::instructions_test

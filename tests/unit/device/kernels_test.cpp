@@ -12,10 +12,9 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace dl::device::kernels_test {
 
-using dl::device::GemmTile;
-using dl::device::Kernels;
+namespace {
 
 std::vector<const Kernels*> all_kernels() {
   std::vector<const Kernels*> found;
@@ -378,3 +377,5 @@ TEST_CASE("Winograd's gradients are the transposes of the transforms") {
     CHECK(product(y, dy) == Approx(product(m, z)).epsilon(1e-5));
   }
 }
+
+}  // namespace dl::device::kernels_test

@@ -11,7 +11,8 @@
 #include "tests/unit/device/emulated/emulated_api.h"
 #endif
 
-using namespace dl;
+namespace dl::device::lane_sum_test {
+
 using namespace dl::device::test;
 
 namespace {
@@ -182,3 +183,5 @@ TEST_CASE("threads use the GPU of the device that they are in") {
 }
 
 #endif
+
+}  // namespace dl::device::lane_sum_test

@@ -3,8 +3,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::local_norm_test {
+
 using namespace dl::device::test;
-using dl::Error;
 using dl::tensor::LocalNorm;
 
 namespace {
@@ -91,3 +92,5 @@ TEST_CASE("local normalisation refuses what has no sense, and NaN passes") {
       CHECK(std::isnan(values[i]) == (1 <= i && i <= 5));
   }
 }
+
+}  // namespace dl::device::local_norm_test

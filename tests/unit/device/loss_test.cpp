@@ -3,8 +3,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::loss_test {
+
 using namespace dl::device::test;
-using dl::Error;
 using dl::tensor::Loss;
 using dl::tensor::LossSpec;
 
@@ -554,3 +555,5 @@ TEST_CASE("losses refuse what does not fit") {
     CHECK_THROWS_AS(sum_of(d, weighted, {}, y, t, {}, 1), Error);
   }
 }
+
+}  // namespace dl::device::loss_test

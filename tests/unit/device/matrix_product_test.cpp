@@ -12,9 +12,10 @@
 #include "tests/unit/device/emulated/emulated_api.h"
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::matrix_product_test {
+
 using namespace dl::device::test;
 using namespace dl::device::cuda;
-using dl::Error;
 
 namespace {
 
@@ -221,3 +222,5 @@ TEST_CASE("cuda matrix products that fail") {
 }
 
 #endif  // DL_EMULATED
+
+}  // namespace dl::device::matrix_product_test

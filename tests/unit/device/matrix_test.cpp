@@ -3,8 +3,9 @@
 #include "libcore/device/cpu/kernels/kernels.h"
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::matrix_test {
+
 using namespace dl::device::test;
-using dl::Error;
 
 TEST_CASE("matrix product, by hand") {
   for (const char* name : {tested(), "reference"}) {
@@ -184,3 +185,5 @@ TEST_CASE("slices of a dense layer are those of the whole, to the bit") {
       for (const int slices : {2, 3, 40}) CHECK(all(slices) == whole);
     }
 }
+
+}  // namespace dl::device::matrix_test

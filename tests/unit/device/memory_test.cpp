@@ -6,9 +6,9 @@
 #include "libcore/device/cpu/philox.h"
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::memory_test {
+
 using namespace dl::device::test;
-using dl::Code;
-using dl::Error;
 
 namespace {
 
@@ -263,3 +263,5 @@ TEST_CASE("devices are opened by name") {
       "; float32, predictions also with weights in bfloat16)"));
   CHECK(lines.back().starts_with("reference"));
 }
+
+}  // namespace dl::device::memory_test

@@ -3,6 +3,8 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::normal_test {
+
 using namespace dl::device::test;
 
 namespace {
@@ -69,3 +71,5 @@ TEST_CASE("normal numbers are distributed normally") {
   CHECK(std::abs(share(within_one) - 0.682689) < error * 0.47);
   CHECK(std::abs(share(beyond_three) - 0.0026998) < error * 0.052);
 }
+
+}  // namespace dl::device::normal_test

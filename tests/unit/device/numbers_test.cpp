@@ -2,8 +2,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::numbers_test {
+
 using namespace dl::device::test;
-using dl::Error;
 using dl::tensor::StepChoice;
 
 namespace {
@@ -228,3 +229,5 @@ TEST_CASE("steps of any number are chosen as on the reference") {
         0);
   }
 }
+
+}  // namespace dl::device::numbers_test

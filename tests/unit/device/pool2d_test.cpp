@@ -3,8 +3,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::pool2d_test {
+
 using namespace dl::device::test;
-using dl::Error;
 using dl::tensor::Pool2d;
 using dl::tensor::Pool2dSpec;
 using dl::tensor::Pooling;
@@ -223,3 +224,5 @@ TEST_CASE("pooling refuses what does not fit") {
     CHECK_THROWS_AS(lab.device().pool2d(wide, 2), Error);
   }
 }
+
+}  // namespace dl::device::pool2d_test

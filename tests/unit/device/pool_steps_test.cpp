@@ -3,8 +3,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::pool_steps_test {
+
 using namespace dl::device::test;
-using dl::Error;
 using dl::tensor::PoolSteps;
 using dl::tensor::StepPooling;
 
@@ -135,3 +136,5 @@ TEST_CASE("pooling over steps refuses what does not fit") {
     CHECK_THROWS_AS(d.pool_steps_gradient({}, y, y, y, x, {}), Error);
   }
 }
+
+}  // namespace dl::device::pool_steps_test

@@ -3,8 +3,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::prelu_test {
+
 using namespace dl::device::test;
-using dl::Error;
 
 namespace {
 
@@ -100,3 +101,5 @@ TEST_CASE("slopes that do not fit are refused") {
     CHECK_THROWS_AS(d.prelu_gradient(bad, slope, x, x, slope), Error);
   }
 }
+
+}  // namespace dl::device::prelu_test

@@ -4,8 +4,9 @@
 #include "libcore/device/cpu/kernels/kernels.h"
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::recurrent_test {
+
 using namespace dl::device::test;
-using dl::Error;
 using dl::tensor::Activation;
 using dl::tensor::Cell;
 using dl::tensor::RecurrentSpec;
@@ -559,3 +560,5 @@ TEST_CASE("recurrent cells go on where they were, to the bit") {
       }
     }
 }
+
+}  // namespace dl::device::recurrent_test

@@ -3,9 +3,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::rows_test {
+
 using namespace dl::device::test;
-using dl::Code;
-using dl::Error;
 using dl::tensor::Extreme;
 
 namespace {
@@ -295,3 +295,5 @@ TEST_CASE("arithmetic on rows refuses what does not fit") {
     CHECK_THROWS_AS(d.add(a, 1, i6.view), Error);
   }
 }
+
+}  // namespace dl::device::rows_test

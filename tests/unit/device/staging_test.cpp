@@ -10,6 +10,8 @@
 #include "tests/unit/device/emulated/calls.h"
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::staging_test {
+
 using namespace dl::device::test;
 using namespace dl::device::cuda;
 
@@ -227,3 +229,5 @@ TEST_CASE("staging goes when all that it held has been sent") {
 }
 
 #endif  // DL_EMULATED
+
+}  // namespace dl::device::staging_test

@@ -16,9 +16,10 @@
 #include "tests/unit/device/layer_step.h"
 #include "tests/unit/device/step.h"
 
+namespace dl::device::step_graph_test {
+
 using namespace dl::device::test;
 using namespace dl::device::cuda;
-using dl::Error;
 
 namespace {
 
@@ -496,3 +497,5 @@ TEST_CASE("the emulated capture spoils as CUDA's does") {
 }
 
 #endif  // DL_EMULATED
+
+}  // namespace dl::device::step_graph_test

@@ -3,8 +3,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::strided_test {
+
 using namespace dl::device::test;
-using dl::Error;
 using dl::tensor::Strided;
 
 namespace {
@@ -225,3 +226,5 @@ TEST_CASE("strides out of a view are refused") {
     CHECK_THROWS_AS(many.over(1, 1, 1), Error);
   }
 }
+
+}  // namespace dl::device::strided_test

@@ -7,6 +7,8 @@
 #include "libcore/base/error.h"
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::threshold_test {
+
 using namespace dl::device::test;
 
 namespace {
@@ -142,3 +144,5 @@ TEST_CASE("places that do not fit are refused") {
   CHECK_THROWS_AS(device.threshold_encode(r, count.view, r, 1), dl::Error);
   CHECK_THROWS_AS(device.threshold_apply(count.view, few.view, 1), dl::Error);
 }
+
+}  // namespace dl::device::threshold_test

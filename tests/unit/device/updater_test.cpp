@@ -3,8 +3,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::updater_test {
+
 using namespace dl::device::test;
-using dl::Error;
 using dl::tensor::EpsilonAt;
 using dl::tensor::initial_state;
 using dl::tensor::state_per_parameter;
@@ -463,3 +464,5 @@ TEST_CASE("many tensors at once are updated as one after the other") {
     }
   }
 }
+
+}  // namespace dl::device::updater_test

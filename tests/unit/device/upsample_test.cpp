@@ -3,8 +3,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::upsample_test {
+
 using namespace dl::device::test;
-using dl::Error;
 
 namespace {
 
@@ -84,3 +85,5 @@ TEST_CASE("upsampling refuses what is no whole factor") {
                       Error);
   }
 }
+
+}  // namespace dl::device::upsample_test

@@ -2,8 +2,9 @@
 
 #include "tests/unit/device/lab.h"
 
+namespace dl::device::vector_test {
+
 using namespace dl::device::test;
-using dl::Error;
 
 namespace {
 
@@ -60,3 +61,5 @@ TEST_CASE("shapes of elementwise arguments may differ, sizes may not") {
     CHECK_THROWS_AS(lab.device().scale({}, 1), Error);
   }
 }
+
+}  // namespace dl::device::vector_test

@@ -5,7 +5,7 @@
 #include "libcore/eval/evaluation.h"
 #include "tests/unit/eval/make.h"
 
-namespace dl::eval {
+namespace dl::eval::classification_test {
 namespace {
 
 using Catch::Detail::Approx;
@@ -171,4 +171,4 @@ TEST_CASE("what does not fit a classification is refused") {
 }
 
 }  // namespace
-}  // namespace dl::eval
+}  // namespace dl::eval::classification_test

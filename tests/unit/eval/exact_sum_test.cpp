@@ -8,7 +8,7 @@
 #include "libcore/base/philox.h"
 #include "tests/unit/eval/make.h"
 
-namespace dl::eval {
+namespace dl::eval::exact_sum_test {
 namespace {
 
 ExactSum sum_of(const std::vector<double>& terms) {
@@ -138,4 +138,4 @@ TEST_CASE("a sum is spelt in one way") {
 }
 
 }  // namespace
-}  // namespace dl::eval
+}  // namespace dl::eval::exact_sum_test

@@ -7,7 +7,7 @@
 #include "libcore/eval/evaluation.h"
 #include "tests/unit/eval/make.h"
 
-namespace dl::eval {
+namespace dl::eval::kinds_test {
 namespace {
 
 using Catch::Detail::Approx;
@@ -303,4 +303,4 @@ TEST_CASE("kinds, settings and metrics that are not there") {
 }
 
 }  // namespace
-}  // namespace dl::eval
+}  // namespace dl::eval::kinds_test

@@ -9,7 +9,7 @@
 #include "libcore/eval/evaluation.h"
 #include "tests/unit/eval/make.h"
 
-namespace dl::eval {
+namespace dl::eval::merge_test {
 namespace {
 
 constexpr int kExamples = 240;
@@ -188,4 +188,4 @@ TEST_CASE("a document that cannot be is refused") {
 }
 
 }  // namespace
-}  // namespace dl::eval
+}  // namespace dl::eval::merge_test

@@ -6,7 +6,7 @@
 #include "libcore/eval/report.h"
 #include "tests/unit/eval/make.h"
 
-namespace dl::eval {
+namespace dl::eval::outputs_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -143,4 +143,4 @@ TEST_CASE("options go to the evaluations that have such a setting") {
 }
 
 }  // namespace
-}  // namespace dl::eval
+}  // namespace dl::eval::outputs_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/eval/make.h"
 
-namespace dl::eval {
+namespace dl::eval::report_test {
 namespace {
 
 Subjects one(std::int64_t outputs, std::vector<std::string> names = {}) {
@@ -129,4 +129,4 @@ TEST_CASE("a threshold has no effect on classes of several outputs") {
 }
 
 }  // namespace
-}  // namespace dl::eval
+}  // namespace dl::eval::report_test

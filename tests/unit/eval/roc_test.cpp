@@ -6,7 +6,7 @@
 #include "libcore/eval/evaluation.h"
 #include "tests/unit/eval/make.h"
 
-namespace dl::eval {
+namespace dl::eval::roc_test {
 namespace {
 
 using Catch::Detail::Approx;
@@ -147,4 +147,4 @@ TEST_CASE("several labels of one example") {
 }
 
 }  // namespace
-}  // namespace dl::eval
+}  // namespace dl::eval::roc_test

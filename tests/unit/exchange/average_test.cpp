@@ -12,8 +12,7 @@
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
 
-using namespace dl;
-using namespace dl::exchange;
+namespace dl::exchange::average_test {
 
 namespace {
 
@@ -273,3 +272,5 @@ TEST_CASE("a bad sum leaves its slots open") {
   average.put(8, {3, 4}, 1);
   CHECK(average.result() == std::vector<float>{2, 3});
 }
+
+}  // namespace dl::exchange::average_test

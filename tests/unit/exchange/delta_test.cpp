@@ -15,8 +15,7 @@
 #include "libcore/exchange/half.h"
 #include "libcore/exchange/levels.h"
 
-using namespace dl;
-using namespace dl::exchange;
+namespace dl::exchange::delta_test {
 
 namespace {
 
@@ -380,3 +379,5 @@ TEST_CASE("values as they are: each of their fields is checked") {
       accepted(at + 3 + last / 8, byte_of(at + 3 + last / 8) | 1U << last % 8));
   CHECK_FALSE(accepted(at + 7, byte_of(at + 7) | 0x80U));
 }
+
+}  // namespace dl::exchange::delta_test

@@ -6,7 +6,7 @@
 #include "libcore/base/error.h"
 #include "libcore/exchange/threshold.h"
 
-using namespace dl::exchange;
+namespace dl::exchange::fasgd_test {
 
 namespace {
 
@@ -93,3 +93,5 @@ TEST_CASE("what is damaged changes nothing") {
   state.back() = -1;  // touched in the future
   CHECK_THROWS_AS(rule.restore(state), dl::Error);
 }
+
+}  // namespace dl::exchange::fasgd_test

@@ -10,7 +10,7 @@
 #include "libcore/base/philox.h"
 #include "libcore/exchange/threshold.h"
 
-namespace dl::exchange {
+namespace dl::exchange::gradient_diversity_test {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -92,4 +92,4 @@ TEST_CASE("one who has missed more than there were is compared with all") {
 }
 
 }  // namespace
-}  // namespace dl::exchange
+}  // namespace dl::exchange::gradient_diversity_test

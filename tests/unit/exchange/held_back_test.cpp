@@ -6,7 +6,8 @@
 #include "libcore/base/error.h"
 #include "libcore/exchange/threshold.h"
 
-using namespace dl::exchange;
+namespace dl::exchange::held_back_test {
+
 using Floats = std::vector<float>;
 
 namespace {
@@ -73,3 +74,5 @@ TEST_CASE("what is no message of as many elements tells nothing") {
                   dl::Error);
   CHECK_THROWS_AS(overlap_of(message, 99, none), dl::Error);
 }
+
+}  // namespace dl::exchange::held_back_test

@@ -4,7 +4,7 @@
 
 #include "libcore/exchange/threshold.h"
 
-using namespace dl::exchange;
+namespace dl::exchange::momentum_correction_test {
 
 TEST_CASE("momentum goes on, and is masked where something was sent") {
   for (const bool masking : {true, false}) {
@@ -24,3 +24,5 @@ TEST_CASE("momentum goes on, and is masked where something was sent") {
   CHECK_THROWS_AS(MomentumCorrection(3, 1, true), dl::Error);
   CHECK_THROWS_AS(MomentumCorrection(3, 0.5, true).add({}), dl::Error);
 }
+
+}  // namespace dl::exchange::momentum_correction_test

@@ -9,7 +9,8 @@
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
 
-using dl::exchange::OuterOptimizer;
+namespace dl::exchange::outer_optimizer_test {
+
 using Kind = OuterOptimizer::Kind;
 
 TEST_CASE("outer steps by hand") {
@@ -90,3 +91,5 @@ TEST_CASE("a velocity of another size is our bug") {
   velocity.resize(3);
   CHECK_THROWS_AS(OuterOptimizer{}.step(w, delta, velocity), dl::Error);
 }
+
+}  // namespace dl::exchange::outer_optimizer_test

@@ -8,8 +8,7 @@
 #include "libcore/base/philox.h"
 #include "libcore/exchange/threshold.h"
 
-using namespace dl;
-using namespace dl::exchange;
+namespace dl::exchange::threshold_control_test {
 
 TEST_CASE("fixed, adaptive and target follow Deeplearning4j's rules") {
   const std::vector<std::size_t> parts = {100'000, 200'000};
@@ -202,3 +201,5 @@ TEST_CASE("the same messages give the same thresholds") {
   CHECK(a.steps(5) == b.steps(5));
   CHECK(a.control.mean() == b.control.mean());
 }
+
+}  // namespace dl::exchange::threshold_control_test

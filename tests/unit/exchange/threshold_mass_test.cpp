@@ -10,8 +10,8 @@
 #include "libcore/base/philox.h"
 #include "libcore/exchange/threshold.h"
 
-using namespace dl;
-using namespace dl::exchange;
+namespace dl::exchange::threshold_mass_test {
+
 using dl::tensor::HitWord;
 using dl::tensor::most_words;
 using dl::tensor::take_ways;
@@ -188,3 +188,5 @@ TEST_CASE("mass: the form, sparse or dense, says the same of the same quanta") {
       REQUIRE(encoder.residual()[i] + sent[i] == update[i]);
   }
 }
+
+}  // namespace dl::exchange::threshold_mass_test

@@ -10,8 +10,7 @@
 #include "libcore/base/philox.h"
 #include "libcore/exchange/threshold.h"
 
-using namespace dl;
-using namespace dl::exchange;
+namespace dl::exchange::threshold_pieces_test {
 
 namespace {
 
@@ -112,3 +111,5 @@ TEST_CASE("pieces that are no update are our bug") {
   Bytes message;
   CHECK_THROWS_AS(encoder.finish(message), Error);  // there is more
 }
+
+}  // namespace dl::exchange::threshold_pieces_test

@@ -5,8 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-using namespace dl;
-using namespace dl::exchange;
+namespace dl::exchange::threshold_rule_test {
 
 TEST_CASE("fixed stays, whatever was sent") {
   auto rule = ThresholdRule::parse("fixed:2.5e-3");
@@ -99,3 +98,5 @@ TEST_CASE("JSON carries every rule, and refuses what does not fit") {
   refuses("quantile", "initial", 1e-3);
   refuses("quantile", "density", 0.07);
 }
+
+}  // namespace dl::exchange::threshold_rule_test

@@ -17,8 +17,8 @@
 #include "libcore/base/philox.h"
 #include "libcore/tensor/take.h"
 
-using namespace dl;
-using namespace dl::exchange;
+namespace dl::exchange::threshold_test {
+
 using dl::tensor::HitWord;
 using dl::tensor::most_words;
 using dl::tensor::take_ways;
@@ -516,3 +516,5 @@ TEST_CASE("the example of the threshold code in dl-protocol(7)") {
   INFO(text);
   CHECK(all.find("```\n" + text + "\n```") != std::string::npos);
 }
+
+}  // namespace dl::exchange::threshold_test

@@ -13,8 +13,8 @@
 #include "libcore/io/zstd.h"
 #include "tests/unit/io/scratch.h"
 
-using namespace dl;
-using namespace dl::io;
+namespace dl::io::frames_test {
+
 using Bytes = std::vector<std::byte>;
 
 namespace {
@@ -187,3 +187,5 @@ TEST_CASE("a digest of pieces is the digest of the whole") {
   // From the xxHash specification's own test of the empty input.
   CHECK(hex(digest({})) == "2d06800538d394c2");
 }
+
+}  // namespace dl::io::frames_test

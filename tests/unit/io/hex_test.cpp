@@ -3,7 +3,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 
-using namespace dl::io;
+namespace dl::io::hex_test {
 
 TEST_CASE("numbers and bytes come back from their digits") {
   for (const std::uint64_t value : {0ull, 1ull, 0x0123456789abcdefull, ~0ull})
@@ -23,3 +23,5 @@ TEST_CASE("what is no hexadecimal number is none") {
   for (const char* bad : {"1", "1g", "-1", " 1", "0x", "12 3"})
     CHECK_FALSE(parse_hex_bytes(bad));
 }
+
+}  // namespace dl::io::hex_test

@@ -6,6 +6,8 @@
 
 #include "tests/unit/io/scratch.h"
 
+namespace dl::io::mapping_test {
+
 TEST_CASE("a file is mapped and survives its replacement") {
   const Scratch scratch;
   scratch.write("a", "text");
@@ -27,3 +29,5 @@ TEST_CASE("what is no file with contents is not mapped") {
         scratch / "empty", scratch / "fifo", scratch / "missing", scratch / ""})
     CHECK_FALSE(dl::io::map_file(spec));
 }
+
+}  // namespace dl::io::mapping_test

@@ -7,8 +7,8 @@
 
 #include "libcore/base/error.h"
 
-using namespace dl;
-using namespace dl::io;
+namespace dl::io::safetensors_test {
+
 using Bytes = std::vector<std::byte>;
 
 namespace {
@@ -106,3 +106,5 @@ TEST_CASE("a header that could not be read is not written") {
   CHECK_THROWS_WITH(safetensors_header({{"a", large}}, none),
                     Catch::Contains("more than the 67108864 that can be read"));
 }
+
+}  // namespace dl::io::safetensors_test

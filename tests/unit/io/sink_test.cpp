@@ -15,8 +15,7 @@
 #include "libcore/io/temporary_name.h"
 #include "tests/unit/io/scratch.h"
 
-using namespace dl;
-using namespace dl::io;
+namespace dl::io::sink_test {
 
 namespace {
 
@@ -166,3 +165,5 @@ TEST_CASE("what a writer elsewhere left is removed after a day") {
   CHECK(std::filesystem::exists(fresh));
   CHECK_FALSE(std::filesystem::exists(old));
 }
+
+}  // namespace dl::io::sink_test

@@ -16,8 +16,7 @@
 #include "libcore/io/mapping.h"
 #include "tests/unit/io/scratch.h"
 
-using namespace dl;
-using namespace dl::io;
+namespace dl::io::source_test {
 
 namespace {
 
@@ -171,3 +170,5 @@ TEST_CASE("read_all has a limit and read_full fills") {
   std::byte five[8];
   CHECK(read_full(*source, five) == 5);
 }
+
+}  // namespace dl::io::source_test

@@ -13,8 +13,7 @@
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
 
-using dl::linalg::Eigen;
-using dl::linalg::symmetric_eigen;
+namespace dl::linalg::eigen_test {
 
 namespace {
 
@@ -84,3 +83,5 @@ TEST_CASE("a matrix that is not finite has no eigenvectors") {
   }
   CHECK_THROWS_AS(symmetric_eigen({1, 0, 1}, 2), dl::Error);
 }
+
+}  // namespace dl::linalg::eigen_test

@@ -10,9 +10,7 @@
 
 #include "libcore/linalg/openblas.h"
 
-using dl::linalg::add_squares;
-using dl::linalg::Factor;
-using dl::linalg::multiply;
+namespace dl::linalg::products_test {
 
 namespace {
 
@@ -109,3 +107,5 @@ TEST_CASE("the library says what it is") {
   CHECK(dl::linalg::library().find(' ', 9) == std::string::npos);
   CHECK_FALSE(dl::linalg::processor().empty());
 }
+
+}  // namespace dl::linalg::products_test

@@ -5,7 +5,7 @@
 #include "tests/unit/allocations.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::allocation_test {
 namespace {
 
 struct Case {
@@ -123,4 +123,4 @@ TEST_CASE("a step allocates nothing") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::allocation_test

@@ -9,7 +9,8 @@
 #include "libcore/device/open.h"
 #include "tests/unit/nn/support.h"
 
-using namespace dl::nn;
+namespace dl::nn::cuda_test {
+
 using namespace dl::nn::testing;
 using dl::tensor::Precision;
 
@@ -334,3 +335,5 @@ TEST_CASE("a network learns on cuda the same bits each time") {
 }
 
 #endif
+
+}  // namespace dl::nn::cuda_test

@@ -8,7 +8,7 @@
 #include "libcore/nn/plan/value_memory.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::drawing_test {
 namespace {
 
 TEST_CASE("a graph is drawn with a column for each value still to be read") {
@@ -56,4 +56,4 @@ TEST_CASE("values say whose memory they lie in") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::drawing_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::examples_test {
 namespace {
 
 std::set<std::string> example_networks() {
@@ -36,4 +36,4 @@ TEST_CASE("each example network learns a mini-batch by heart") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::examples_test

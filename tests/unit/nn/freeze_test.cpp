@@ -4,7 +4,7 @@
 
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn::testing {
+namespace dl::nn::testing::freeze_test {
 namespace {
 
 // What can be folded, and what cannot: behind the input, another batch
@@ -110,4 +110,4 @@ TEST_CASE("freezing leaves a training network as it is") {
     CHECK(train(frozen, data.batch(), i) == train(free, data.batch(), i));
 }
 
-}  // namespace dl::nn::testing
+}  // namespace dl::nn::testing::freeze_test

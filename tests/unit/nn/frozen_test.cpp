@@ -8,7 +8,7 @@
 #include "tests/unit/nn/gradient_check.h"
 #include "tests/unit/nn/random_graph.h"
 
-namespace dl::nn {
+namespace dl::nn::frozen_test {
 namespace {
 
 using testing::compile;
@@ -193,4 +193,4 @@ TEST_CASE("frozen batch normalisation takes its running statistics",
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::frozen_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/nn/gradient_check.h"
 
-namespace dl::nn {
+namespace dl::nn::gradient_test {
 namespace {
 
 using testing::compile;
@@ -390,4 +390,4 @@ TEST_CASE("gradients of the CIFAR-10 network at reduced size", "[gradient]") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::gradient_test

@@ -5,7 +5,7 @@
 #include "libcore/nn/plan/plan.h"
 #include "tests/unit/nn/gradient_check.h"
 
-namespace dl::nn {
+namespace dl::nn::graph_test {
 namespace {
 
 using testing::compile;
@@ -297,4 +297,4 @@ TEST_CASE("a layer without parameters may be shared as well") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::graph_test

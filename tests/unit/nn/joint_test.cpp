@@ -7,7 +7,7 @@
 #include "libcore/nn/plan/plan.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::joint_test {
 namespace {
 
 using testing::compile;
@@ -130,4 +130,4 @@ TEST_CASE("there is one gradient of a joint layer", "[joint]") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::joint_test

@@ -7,12 +7,10 @@
 
 #include "libcore/nn/layers/window.h"
 
+namespace dl::nn::layout_test {
+
 namespace {
 
-using dl::nn::layer_type;
-using dl::nn::Layout;
-using dl::nn::Padding;
-using dl::nn::Role;
 using dl::nn::layers::Window;
 using dl::tensor::Shape;
 
@@ -216,3 +214,5 @@ TEST_CASE("components of updater state have names") {
   CHECK(std::string(dl::nn::state_name(Updater::kAdam, 1)) == "v");
   CHECK_THROWS_AS(dl::nn::state_name(Updater::kSgd, 0), dl::Error);
 }
+
+}  // namespace dl::nn::layout_test

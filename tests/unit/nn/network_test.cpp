@@ -8,7 +8,7 @@
 #include "libcore/base/error.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::network_test {
 namespace {
 
 using Catch::Matchers::Message;
@@ -469,4 +469,4 @@ TEST_CASE("new parameters follow from the seed") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::network_test

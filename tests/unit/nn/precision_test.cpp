@@ -11,7 +11,7 @@
 #include "libcore/device/open.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::precision_test {
 namespace {
 
 using tensor::DType;
@@ -97,4 +97,4 @@ TEST_CASE("weights in bfloat16 are rounded, and nothing else is") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::precision_test

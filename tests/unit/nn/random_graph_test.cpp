@@ -5,7 +5,7 @@
 
 #include "tests/unit/nn/gradient_check.h"
 
-namespace dl::nn {
+namespace dl::nn::random_graph_test {
 namespace {
 
 using testing::compile;
@@ -106,4 +106,4 @@ TEST_CASE("random graphs have every type of layers", "[graph]") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::random_graph_test

@@ -9,7 +9,7 @@
 #include "libcore/nn/predict/part_of.h"
 #include "tests/unit/nn/gradient_check.h"
 
-namespace dl::nn {
+namespace dl::nn::reconstruction_test {
 namespace {
 
 using tensor::DType;
@@ -334,4 +334,4 @@ TEST_CASE("what targets alone are made of is not trained", "[target]") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::reconstruction_test

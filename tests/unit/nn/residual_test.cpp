@@ -7,7 +7,7 @@
 #include "libcore/nn/plan/plan.h"
 #include "tests/unit/nn/gradient_check.h"
 
-namespace dl::nn {
+namespace dl::nn::residual_test {
 namespace {
 
 using testing::compile;
@@ -140,4 +140,4 @@ TEST_CASE("the end of a residual block is one step, and the same numbers") {
   }
 }
 
-}  // namespace dl::nn
+}  // namespace dl::nn::residual_test

@@ -8,7 +8,7 @@
 #include "libcore/base/philox.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::spread_test {
 namespace {
 
 using tensor::DType;
@@ -77,4 +77,4 @@ TEST_CASE("few examples come to the same with any number of threads",
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::spread_test

@@ -5,7 +5,7 @@
 #include "libcore/nn/predict/part_of.h"
 #include "tests/unit/nn/gradient_check.h"
 
-namespace dl::nn {
+namespace dl::nn::tied_test {
 namespace {
 
 using testing::compile;
@@ -274,4 +274,4 @@ TEST_CASE("ties that cannot be are refused", "[tied]") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::tied_test

@@ -8,7 +8,7 @@
 #include "libcore/base/error.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::time_segments_test {
 namespace {
 
 using testing::compile;
@@ -168,4 +168,4 @@ TEST_CASE("what cannot be cut into segments is refused") {
         std::string::npos);
 }
 
-}  // namespace dl::nn
+}  // namespace dl::nn::time_segments_test

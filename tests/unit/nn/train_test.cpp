@@ -6,7 +6,7 @@
 #include "libcore/io/decompress.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::train_test {
 namespace {
 
 // Rows [begin, end) of the handwritten digits: 64 pixels 0..16 and the digit.
@@ -124,4 +124,4 @@ TEST_CASE("a network fits lines") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::train_test

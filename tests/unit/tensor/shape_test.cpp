@@ -7,9 +7,7 @@
 
 #include "libcore/base/error.h"
 
-using dl::Code;
-using dl::Error;
-using dl::tensor::Shape;
+namespace dl::tensor::shape_test {
 
 namespace {
 
@@ -66,3 +64,5 @@ TEST_CASE("shapes from outside are checked") {
       Shape(std::span<const std::int64_t>(std::vector<std::int64_t>{2, -1})),
       "shape [2, -1] has a negative extent");
 }
+
+}  // namespace dl::tensor::shape_test

@@ -8,9 +8,7 @@
 
 #include "libcore/tensor/device.h"
 
-using namespace dl::tensor;
-using dl::Code;
-using dl::Error;
+namespace dl::tensor::tensor_test {
 
 namespace {
 
@@ -172,3 +170,5 @@ TEST_CASE("updater state") {
   CHECK(initial_state({.kind = Updater::kRmsProp, .epsilon = 1e-8}) == 1e-8);
   CHECK(initial_state({.kind = Updater::kAdam, .epsilon = 1e-8}) == 0.0);
 }
+
+}  // namespace dl::tensor::tensor_test

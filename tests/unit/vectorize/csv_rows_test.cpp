@@ -7,7 +7,8 @@
 #include "libcore/base/error.h"
 #include "tests/unit/vectorize/files.h"
 
-using namespace dl;
+namespace dl::vectorize::csv_rows_test {
+
 using vectorize::CsvRows;
 using vectorize::RawInput;
 
@@ -76,3 +77,5 @@ TEST_CASE("broken quoting is an error with its line") {
     }
   }
 }
+
+}  // namespace dl::vectorize::csv_rows_test

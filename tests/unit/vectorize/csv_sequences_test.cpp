@@ -4,9 +4,9 @@
 
 #include "tests/unit/vectorize/reading.h"
 
-using namespace dl;
+namespace dl::vectorize::csv_sequences_test {
+
 using namespace dl::test;
-using namespace dl::vectorize;
 using tensor::Shape;
 
 namespace {
@@ -202,3 +202,5 @@ TEST_CASE("csv: the id of a sequence") {
   CHECK(ids(drain(*open_csv({path}, {}, csv, bad))) ==
         std::vector<std::string>{"u", "w"});
 }
+
+}  // namespace dl::vectorize::csv_sequences_test

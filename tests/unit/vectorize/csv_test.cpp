@@ -5,9 +5,9 @@
 #include "libcore/vectorize/class_labels.h"
 #include "tests/unit/vectorize/reading.h"
 
-using namespace dl;
+namespace dl::vectorize::csv_test {
+
 using namespace dl::test;
-using namespace dl::vectorize;
 
 namespace {
 
@@ -301,3 +301,5 @@ TEST_CASE("csv: what is no number says what helps") {
   CHECK_THAT(said("a,c\nx,x\n", csv),
              Catch::EndsWith("(--drop or --id if the column is no feature)"));
 }
+
+}  // namespace dl::vectorize::csv_test

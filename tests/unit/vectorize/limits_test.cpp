@@ -6,9 +6,9 @@
 #include "libcore/vectorize/schema.h"
 #include "tests/unit/vectorize/reading.h"
 
-using namespace dl;
+namespace dl::vectorize::limits_test {
+
 using namespace dl::test;
-using namespace dl::vectorize;
 using tensor::DType;
 using tensor::Shape;
 
@@ -130,3 +130,5 @@ TEST_CASE("idx, svmlight and cifar number what may be left out") {
             drain(*open_cifar({files.write("c", bad_one + one)}, "10", {}, bad))
                 .get("index")) == std::vector<double>{1});
 }
+
+}  // namespace dl::vectorize::limits_test

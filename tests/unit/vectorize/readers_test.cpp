@@ -5,9 +5,9 @@
 
 #include "tests/unit/vectorize/reading.h"
 
-using namespace dl;
+namespace dl::vectorize::readers_test {
+
 using namespace dl::test;
-using namespace dl::vectorize;
 using tensor::DType;
 using tensor::Shape;
 
@@ -431,3 +431,5 @@ TEST_CASE("raw: targets, no labels, and records that are of no use") {
   CHECK_THAT(complaint([&] { read("", options, {}); }, Code::kUsage),
              Catch::StartsWith("raw wants --shape and --dtype"));
 }
+
+}  // namespace dl::vectorize::readers_test

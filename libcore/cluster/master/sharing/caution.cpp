@@ -10,10 +10,10 @@ namespace {
 constexpr double kMostRounds = 32;
 constexpr double kStandsOut = 5;
 constexpr double kGivenBack = 0.2;
-constexpr std::int64_t kFewest = 8;  // losses of a block
-constexpr std::size_t kBlocks = 8;   // that a new one is compared with
-constexpr double kSmooth = 0.1;      // weight of a block in the variance
-constexpr double kMostVaried = 4;    // ... which a jump must not pass for
+constexpr std::int64_t kFewest = 8;      // losses of a block
+constexpr std::size_t kBlocks = 8;       // that a new one is compared with
+constexpr double kSmoothVariance = 0.1;  // weight of a block in the variance
+constexpr double kMostVaried = 4;        // ... which a jump must not pass for
 
 }  // namespace
 
@@ -48,11 +48,11 @@ void Caution::close_block() {
   } else {
     first_ = mean;
   }
-  variance_ =
-      variance_ > 0
-          ? variance_ + kSmooth * (std::min(spread, kMostVaried * variance_) -
-                                   variance_)
-          : spread;
+  variance_ = variance_ > 0
+                  ? variance_ + kSmoothVariance *
+                                    (std::min(spread, kMostVaried * variance_) -
+                                     variance_)
+                  : spread;
   means_.push_back(mean);
   if (means_.size() > kBlocks) means_.pop_front();
   sum_ = squares_ = 0;

@@ -9,11 +9,6 @@ namespace {
 
 using Weights = KerasLayer::Weights;
 
-// Windows of 1, 2 or 3 axes: "Conv" becomes "Conv2D".
-std::string by_axes(const KerasLayer& l, const std::string& type) {
-  return type + std::to_string(l.input().shape.rank() - 1) + "D";
-}
-
 bool above_1(const KerasLayer& l, const char* key) {
   return std::ranges::any_of(l.settings.integers(key),
                              [](std::int64_t each) { return each > 1; });

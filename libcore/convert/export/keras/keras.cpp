@@ -33,9 +33,10 @@ bool spread(const tensor::Shape& shape, std::vector<double>& a,
   return true;
 }
 
-class Writer {
+class KerasWriter {
  public:
-  Writer(const nn::Model& model, KerasFormat format, std::optional<bool> masks)
+  KerasWriter(const nn::Model& model, KerasFormat format,
+              std::optional<bool> masks)
       : model_(model),
         format_(format),
         masks_(masks),
@@ -87,7 +88,7 @@ class Writer {
 };
 
 // One that no layer has.
-std::string Writer::free_name(std::string wanted) const {
+std::string KerasWriter::free_name(std::string wanted) const {
   while (std::ranges::any_of(config_.layers, [&](const nn::LayerConfig& layer) {
     return layer.name == wanted;
   }))
@@ -96,16 +97,16 @@ std::string Writer::free_name(std::string wanted) const {
 }
 
 // Another layer behind the value, which gives that shape.
-void Writer::follow(KerasValue& value, const std::string& type,
-                    const std::string& name, Json settings, const Json& shape,
-                    KerasLayer::Weights weights) {
+void KerasWriter::follow(KerasValue& value, const std::string& type,
+                         const std::string& name, Json settings,
+                         const Json& shape, KerasLayer::Weights weights) {
   settings["name"] = name;
   nodes_.push_back(
       {type, name, std::move(settings), {value}, std::move(weights)});
   value = {name, shape, "float32", value.masked};
 }
 
-void Writer::add_input(std::size_t i) {
+void KerasWriter::add_input(std::size_t i) {
   const nn::Form& form = layout_.inputs[i];
   const data::Normalizer n = normalizers_.input(i);
   const std::string name = free_name(
@@ -127,7 +128,7 @@ void Writer::add_input(std::size_t i) {
 }
 
 // Data have zeros where steps are padding, which Keras can look for.
-void Writer::mark_padding(std::size_t i, KerasValue& value) {
+void KerasWriter::mark_padding(std::size_t i, KerasValue& value) {
   const auto refuse = [&](const std::string& why) {
     throw Error{Code::kData, "input '" + value.layer +
                                  "': its data have padding, " + why + kNever};
@@ -153,15 +154,15 @@ void Writer::mark_padding(std::size_t i, KerasValue& value) {
 }
 
 // All numbers of that shape as a row, and back.
-void Writer::to_row(KerasValue& value, const std::string& name,
-                    const tensor::Shape& shape) {
+void KerasWriter::to_row(KerasValue& value, const std::string& name,
+                         const tensor::Shape& shape) {
   follow(value, "Reshape", free_name(name),
          {{"target_shape", {shape.elements()}}},
          keras_shape({shape.elements()}));
 }
 
-void Writer::from_row(KerasValue& value, const std::string& name,
-                      const tensor::Shape& shape) {
+void KerasWriter::from_row(KerasValue& value, const std::string& name,
+                           const tensor::Shape& shape) {
   const auto extents = shape.extents();
   follow(value, "Reshape", free_name(name),
          {{"target_shape",
@@ -170,7 +171,7 @@ void Writer::from_row(KerasValue& value, const std::string& name,
 }
 
 // (x - mean) / deviation, and sums of columns.
-void Writer::normalize(std::size_t i, KerasValue& value) {
+void KerasWriter::normalize(std::size_t i, KerasValue& value) {
   const tensor::Shape& shape = layout_.inputs[i].shape;
   const data::Normalizer n = normalizers_.input(i);
   const std::string& name = inputs_[i];
@@ -199,8 +200,8 @@ void Writer::normalize(std::size_t i, KerasValue& value) {
 }
 
 // Whether Keras has a mask with what layer i gives.
-bool Writer::gives_mask(std::size_t i,
-                        const std::vector<KerasValue>& inputs) const {
+bool KerasWriter::gives_mask(std::size_t i,
+                             const std::vector<KerasValue>& inputs) const {
   if (!layout_.layers[i].mask) return false;
   const nn::LayerConfig& config = config_.layers[i];
   if (config.type->name == "masking") return true;
@@ -209,7 +210,7 @@ bool Writer::gives_mask(std::size_t i,
   return std::ranges::any_of(inputs, &KerasValue::masked);
 }
 
-void Writer::add_layer(std::size_t i) {
+void KerasWriter::add_layer(std::size_t i) {
   const nn::LayerConfig& config = config_.layers[i];
   std::vector<KerasValue> inputs;
   inputs.reserve(config.from.size());
@@ -236,7 +237,7 @@ void Writer::add_layer(std::size_t i) {
 }
 
 // The name of the layer that gives it, in the units of the labels.
-std::string Writer::add_output(std::size_t i) {
+std::string KerasWriter::add_output(std::size_t i) {
   KerasValue value = values_[config_.value_of(config_.outputs[i])];
   const data::Normalizer n = normalizers_.output(i);
   if (n.changes_nothing()) return value.layer;
@@ -260,7 +261,7 @@ std::string Writer::add_output(std::size_t i) {
 
 std::string to_keras(const nn::Model& model, KerasFormat format,
                      std::optional<bool> masks) {
-  return Writer(model, format, masks).write();
+  return KerasWriter(model, format, masks).write();
 }
 
 }  // namespace dl::convert

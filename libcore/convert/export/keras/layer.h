@@ -106,6 +106,11 @@ class KerasLayer {
   std::vector<KerasValue> inputs_;
 };
 
+// Windows of 1, 2 or 3 axes: "Conv" becomes "Conv2D".
+inline std::string by_axes(const KerasLayer& layer, const std::string& type) {
+  return type + std::to_string(layer.input().shape.rank() - 1) + "D";
+}
+
 struct KerasRule {
   std::string_view type;
   void (*write)(KerasLayer&);

@@ -7,10 +7,6 @@ namespace {
 
 using tensor::Shape;
 
-std::string by_axes(const KerasLayer& l, const std::string& type) {
-  return type + std::to_string(l.input().shape.rank() - 1) + "D";
-}
-
 Json sizes_of(const Shape& shape) {
   const auto extents = shape.extents();
   return std::vector<std::int64_t>(extents.begin(), extents.end());

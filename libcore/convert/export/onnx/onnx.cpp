@@ -24,9 +24,9 @@ const OnnxRule* rule_of(std::string_view type) {
   return nullptr;
 }
 
-class Writer {
+class OnnxWriter {
  public:
-  Writer(const nn::Model& model, const OnnxOptions& options)
+  OnnxWriter(const nn::Model& model, const OnnxOptions& options)
       : model_(model),
         options_(options),
         config_(model.config),
@@ -72,7 +72,7 @@ class Writer {
   std::deque<OnnxValue> values_;  // as nn::Value counts them
 };
 
-void Writer::add_input(std::size_t i) {
+void OnnxWriter::add_input(std::size_t i) {
   const nn::Form& form = layout_.inputs[i];
   const data::Normalizer normalizer = normalizers_.input(i);
   const std::string name = input_name(i);
@@ -96,7 +96,7 @@ void Writer::add_input(std::size_t i) {
 // Numbers by column for [batch, ...shape].  The columns are those of the data
 // as they were gathered, which may have been flat rows where the network has
 // images, and images where it has rows.
-std::string Writer::columns(const Reals& all, const tensor::Shape& shape) {
+std::string OnnxWriter::columns(const Reals& all, const tensor::Shape& shape) {
   const auto count = static_cast<std::int64_t>(all.size());
   if (count == 1 || count == shape.back()) return graph_.reals(all, {count});
   require(count > 0 && shape.elements() % count == 0,
@@ -109,8 +109,8 @@ std::string Writer::columns(const Reals& all, const tensor::Shape& shape) {
 }
 
 // (x - shift) * scale, and sums of columns.
-std::string Writer::normalized(std::size_t i, std::string x,
-                               const tensor::Shape& stored) {
+std::string OnnxWriter::normalized(std::size_t i, std::string x,
+                                   const tensor::Shape& stored) {
   const data::Normalizer n = normalizers_.input(i);
   const auto differs = [](const std::vector<double>& all, double from) {
     return std::ranges::any_of(all, [&](double v) { return v != from; });
@@ -131,7 +131,7 @@ std::string Writer::normalized(std::size_t i, std::string x,
 }
 
 // That of the layer's output.
-std::string Writer::mask_of(std::size_t i, const std::string& made) {
+std::string OnnxWriter::mask_of(std::size_t i, const std::string& made) {
   const nn::LayerLayout& layer = layout_.layers[i];
   if (!layer.mask) return {};
   if (*layer.mask != config_.value_of(i)) return values_[*layer.mask].mask;
@@ -150,7 +150,7 @@ std::string Writer::mask_of(std::size_t i, const std::string& made) {
   return product;
 }
 
-std::string Writer::channels_behind(nn::Value v) {
+std::string OnnxWriter::channels_behind(nn::Value v) {
   OnnxValue& value = values_[v];
   if (value.last.empty())
     value.last = graph_.transpose(value.first,
@@ -158,7 +158,7 @@ std::string Writer::channels_behind(nn::Value v) {
   return value.last;
 }
 
-void Writer::add_layer(std::size_t i) {
+void OnnxWriter::add_layer(std::size_t i) {
   const nn::LayerConfig& config = config_.layers[i];
   const nn::LayerLayout& layout = layout_.layers[i];
   graph_.set_scope(config.name);
@@ -194,7 +194,7 @@ void Writer::add_layer(std::size_t i) {
 }
 
 // The mean of its copies, in the units of the labels.
-void Writer::add_output(std::size_t i) {
+void OnnxWriter::add_output(std::size_t i) {
   const std::size_t own = config_.outputs[i];
   const nn::Form& form = layout_.layers[own].output;
   const nn::LayerConfig& layer = config_.layers[own];
@@ -223,7 +223,8 @@ void Writer::add_output(std::size_t i) {
 }
 
 // An input that the output is to be, for training that goes on.
-void Writer::add_target(const nn::LayerConfig& layer, const std::string& name) {
+void OnnxWriter::add_target(const nn::LayerConfig& layer,
+                            const std::string& name) {
   if (!layer.target) return;
   const auto source = nn::target_source(config_, *layer.target);
   if (!source || !source->whole()) return;
@@ -233,14 +234,14 @@ void Writer::add_target(const nn::LayerConfig& layer, const std::string& name) {
 }
 
 // By which dl-import tells their nodes from those of layers.
-void Writer::add_kind(const char* key, const data::Normalizer& normalizer,
-                      const std::string& name, bool several) {
+void OnnxWriter::add_kind(const char* key, const data::Normalizer& normalizer,
+                          const std::string& name, bool several) {
   if (!normalizer.changes_nothing())
     graph_.metadata(several ? key + ("/" + name) : std::string(key),
                     normalizer.kind);
 }
 
-void Writer::add_names(const std::string& of, const data::About& about) {
+void OnnxWriter::add_names(const std::string& of, const data::About& about) {
   const auto add = [&](const char* key, const std::vector<std::string>& names) {
     if (!names.empty()) graph_.metadata(key + of, dump_json(Json(names)));
   };
@@ -252,7 +253,7 @@ void Writer::add_names(const std::string& of, const data::About& about) {
 }  // namespace
 
 std::string to_onnx(const nn::Model& model, const OnnxOptions& options) {
-  return Writer(model, options).write();
+  return OnnxWriter(model, options).write();
 }
 
 }  // namespace dl::convert

@@ -12,27 +12,27 @@ namespace {
 
 constexpr double kNoLimit = 3e38;
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kSame{
-    {{"identity", "identity"},
-     {"linear", "identity"},
-     {"sigmoid", "sigmoid"},
-     {"tanh", "tanh"},
-     {"softmax", "softmax"},
-     {"softplus", "softplus"},
-     {"softsign", "softsign"},
-     {"cube", "cube"},
-     {"relu6", "relu6"},
-     {"selu", "selu"},
-     {"swish", "swish"},
-     {"mish", "mish"},
-     {"hardtanh", "hard_tanh"},
-     {"rationaltanh", "rational_tanh"},
-     {"rectifiedtanh", "rectified_tanh"},
-     {"exp", "exp"},
-     {"logsoftmax", "log_softmax"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 17>
+    kSameActivations{{{"identity", "identity"},
+                      {"linear", "identity"},
+                      {"sigmoid", "sigmoid"},
+                      {"tanh", "tanh"},
+                      {"softmax", "softmax"},
+                      {"softplus", "softplus"},
+                      {"softsign", "softsign"},
+                      {"cube", "cube"},
+                      {"relu6", "relu6"},
+                      {"selu", "selu"},
+                      {"swish", "swish"},
+                      {"mish", "mish"},
+                      {"hardtanh", "hard_tanh"},
+                      {"rationaltanh", "rational_tanh"},
+                      {"rectifiedtanh", "rectified_tanh"},
+                      {"exp", "exp"},
+                      {"logsoftmax", "log_softmax"}}};
 
 // "relu", of "ActivationReLU" and of older names.
-std::string name_of(const Json& function) {
+std::string activation_name(const Json& function) {
   std::string name = class_of(function);
   constexpr std::string_view kStart = "activation";
   if (name.starts_with(kStart)) name.erase(0, kStart.size());
@@ -55,7 +55,7 @@ Json relu(const Json& function) {
 }  // namespace
 
 Json activation_of(const Json& function) {
-  const std::string name = name_of(function);
+  const std::string name = activation_name(function);
   if (name == "relu") return relu(function);
   if (name == "lrelu" || name == "leakyrelu")
     return {{"type", "leaky_relu"},
@@ -71,14 +71,14 @@ Json activation_of(const Json& function) {
       return {{"type", "gelu"}, {"approximate", true}};
     return {{"type", "swish"}, {"beta", 1.702}};
   }
-  for (const auto& [theirs, ours] : kSame)
+  for (const auto& [theirs, ours] : kSameActivations)
     if (name == theirs) return ours;
   return {};
 }
 
 Flow activated(Site& site, const Flow& value, const Json& function,
                const std::string& part) {
-  const std::string name = name_of(function);
+  const std::string name = activation_name(function);
   const Json ours = activation_of(function);
   if (ours == Json("identity")) return value;
   if (name == "gelu" && member(function, "precise") == Json(true))
@@ -107,7 +107,7 @@ Flow add_activated(Site& site, Json node, const std::vector<Flow>& from) {
                             ? Json{{"@class", "ActivationSigmoid"}}
                             : member(site.json(), "activationFn");
   const Json ours = activation_of(function);
-  const bool simple = !ours.is_null() && name_of(function) != "gelu";
+  const bool simple = !ours.is_null() && activation_name(function) != "gelu";
   if (simple) {
     if (ours != Json("identity")) node["activation"] = ours;
     return site.add("", std::move(node), from);

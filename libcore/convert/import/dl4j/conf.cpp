@@ -13,7 +13,7 @@
 namespace dl::convert::dl4j {
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t{1} << 62;
+constexpr std::int64_t kMostInteger = std::int64_t{1} << 62;
 constexpr std::size_t kMostVertices = 10'000;
 constexpr const char* kText = "'configuration.json'";
 
@@ -24,9 +24,9 @@ constexpr const char* kText = "'configuration.json'";
 std::int64_t integer_in(const Json& json, const char* key,
                         std::int64_t fallback) {
   const Json& value = member(json, key);
-  return value.is_number_integer()
-             ? JsonView(value, Code::kData, key).integer(-kMost, kMost)
-             : fallback;
+  return value.is_number_integer() ? JsonView(value, Code::kData, key)
+                                         .integer(-kMostInteger, kMostInteger)
+                                   : fallback;
 }
 
 std::vector<std::string> texts_in(const Json& json, const char* key) {

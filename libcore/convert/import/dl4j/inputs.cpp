@@ -18,9 +18,9 @@ namespace {
 using tensor::Shape;
 using Sizes = std::vector<std::int64_t>;
 
-constexpr std::int64_t kMostExtent = 1'000'000;
+constexpr std::int64_t kMostOfInput = 1'000'000;
 
-enum class Kind {
+enum class Sort {
   kUnknown,
   kVector,
   kSequence,
@@ -31,7 +31,7 @@ enum class Kind {
 };
 
 struct Need {
-  Kind kind = Kind::kUnknown;
+  Sort kind = Sort::kUnknown;
   std::int64_t channels = 0;  // 0: unknown
   Sizes known = {};           // all extents, or none
   std::optional<bool> last =
@@ -39,53 +39,53 @@ struct Need {
 };
 
 // What layers read; those that read anything are left out.
-constexpr std::array<std::pair<std::string_view, Kind>, 40> kReads{
-    {{"upsampling3d", Kind::kVolume},
-     {"zeropadding3d", Kind::kVolume},
-     {"cropping3d", Kind::kVolume},
-     {"dense", Kind::kVector},
-     {"output", Kind::kVector},
-     {"centerlossoutput", Kind::kVector},
-     {"autoencoder", Kind::kVector},
-     {"variationalautoencoder", Kind::kVector},
-     {"elementwisemultiplication", Kind::kVector},
-     {"repeatvector", Kind::kVector},
-     {"duplicatetotimeseries", Kind::kVector},
-     {"embedding", Kind::kToken},
-     {"embeddingsequence", Kind::kTokens},
-     {"selfattention", Kind::kSequence},
-     {"lstm", Kind::kSequence},
-     {"graveslstm", Kind::kSequence},
-     {"gravesbidirectionallstm", Kind::kSequence},
-     {"simplernn", Kind::kSequence},
-     {"bidirectional", Kind::kSequence},
-     {"lasttimestep", Kind::kSequence},
-     {"reversetimeseries", Kind::kSequence},
-     {"timedistributed", Kind::kSequence},
-     {"maskzero", Kind::kSequence},
-     {"rnnoutput", Kind::kSequence},
-     {"rnnloss", Kind::kSequence},
-     {"convolution1d", Kind::kSequence},
-     {"subsampling1d", Kind::kSequence},
-     {"pooling1d", Kind::kSequence},
-     {"upsampling1d", Kind::kSequence},
-     {"zeropadding1d", Kind::kSequence},
-     {"cropping1d", Kind::kSequence},
-     {"convolution3d", Kind::kVolume},
-     {"subsampling3d", Kind::kVolume},
-     {"cnn3dloss", Kind::kVolume},
-     {"subsampling", Kind::kImage},
-     {"zeropadding", Kind::kImage},
-     {"upsampling", Kind::kImage},
-     {"cnnloss", Kind::kImage},
-     {"spacetodepth", Kind::kImage},
-     {"localresponsenormalization", Kind::kImage}}};
+constexpr std::array<std::pair<std::string_view, Sort>, 40> kReads{
+    {{"upsampling3d", Sort::kVolume},
+     {"zeropadding3d", Sort::kVolume},
+     {"cropping3d", Sort::kVolume},
+     {"dense", Sort::kVector},
+     {"output", Sort::kVector},
+     {"centerlossoutput", Sort::kVector},
+     {"autoencoder", Sort::kVector},
+     {"variationalautoencoder", Sort::kVector},
+     {"elementwisemultiplication", Sort::kVector},
+     {"repeatvector", Sort::kVector},
+     {"duplicatetotimeseries", Sort::kVector},
+     {"embedding", Sort::kToken},
+     {"embeddingsequence", Sort::kTokens},
+     {"selfattention", Sort::kSequence},
+     {"lstm", Sort::kSequence},
+     {"graveslstm", Sort::kSequence},
+     {"gravesbidirectionallstm", Sort::kSequence},
+     {"simplernn", Sort::kSequence},
+     {"bidirectional", Sort::kSequence},
+     {"lasttimestep", Sort::kSequence},
+     {"reversetimeseries", Sort::kSequence},
+     {"timedistributed", Sort::kSequence},
+     {"maskzero", Sort::kSequence},
+     {"rnnoutput", Sort::kSequence},
+     {"rnnloss", Sort::kSequence},
+     {"convolution1d", Sort::kSequence},
+     {"subsampling1d", Sort::kSequence},
+     {"pooling1d", Sort::kSequence},
+     {"upsampling1d", Sort::kSequence},
+     {"zeropadding1d", Sort::kSequence},
+     {"cropping1d", Sort::kSequence},
+     {"convolution3d", Sort::kVolume},
+     {"subsampling3d", Sort::kVolume},
+     {"cnn3dloss", Sort::kVolume},
+     {"subsampling", Sort::kImage},
+     {"zeropadding", Sort::kImage},
+     {"upsampling", Sort::kImage},
+     {"cnnloss", Sort::kImage},
+     {"spacetodepth", Sort::kImage},
+     {"localresponsenormalization", Sort::kImage}}};
 
-Kind kind_of(const std::string& name) {
+Sort kind_of(const std::string& name) {
   for (const auto& [layer, kind] : kReads)
     if (name == layer) return kind;
-  if (name.ends_with("2d") || name == "convolution") return Kind::kImage;
-  return Kind::kUnknown;
+  if (name.ends_with("2d") || name == "convolution") return Sort::kImage;
+  return Sort::kUnknown;
 }
 
 std::int64_t positive(const Json& json, const char* key) {
@@ -112,10 +112,10 @@ Need of_layer(const Json& layer) {
   for (const Json* one : {&layer, &innermost(layer)})
     if (!need.last && name != "embeddingsequence" && name != "repeatvector")
       need.last = channels_last_in(*one);
-  if (need.kind == Kind::kTokens)
+  if (need.kind == Sort::kTokens)
     if (const auto steps = positive(layer, "inputLength"); steps > 1)
       need.known = {steps};
-  if (need.kind == Kind::kToken) need.known = {1};
+  if (need.kind == Sort::kToken) need.known = {1};
   return need;
 }
 
@@ -125,20 +125,20 @@ Need shape_for(const Json& given, const Need& behind) {
                        positive(given, "inputWidth"),
                        positive(given, "numChannels")};
   const bool told = std::ranges::all_of(
-      image, [](auto extent) { return extent > 0 && extent <= kMostExtent; });
+      image, [](auto extent) { return extent > 0 && extent <= kMostOfInput; });
   const std::int64_t all = told ? image[0] * image[1] * image[2] : 0;
   if (told && (name == "feedforwardtocnn" || name == "cnntofeedforward" ||
                name == "cnntornn"))
-    return {Kind::kImage, image[2], image};
-  if (told && name == "rnntocnn") return {Kind::kSequence, all};
+    return {Sort::kImage, image[2], image};
+  if (told && name == "rnntocnn") return {Sort::kSequence, all};
   const std::int64_t depth = positive(given, "inputDepth");
   if (told && depth > 0 &&
       (name == "feedforwardtocnn3d" || name == "cnn3dtofeedforward"))
-    return {Kind::kVolume, image[2], {depth, image[0], image[1], image[2]}};
-  if (name == "rnntofeedforward" && behind.kind == Kind::kToken)
-    return {Kind::kTokens};
-  if (name == "rnntofeedforward") return {Kind::kSequence, behind.channels};
-  if (name == "feedforwardtornn") return {Kind::kVector, behind.channels};
+    return {Sort::kVolume, image[2], {depth, image[0], image[1], image[2]}};
+  if (name == "rnntofeedforward" && behind.kind == Sort::kToken)
+    return {Sort::kTokens};
+  if (name == "rnntofeedforward") return {Sort::kSequence, behind.channels};
+  if (name == "feedforwardtornn") return {Sort::kVector, behind.channels};
   return behind;
 }
 
@@ -171,16 +171,16 @@ Need need_of(const Conf& conf, const std::string& name,
     }
     // What knows nothing of channels keeps them.
     if (vertex.preprocessor.is_null() &&
-        (own.kind == Kind::kUnknown || own.channels == 0)) {
+        (own.kind == Sort::kUnknown || own.channels == 0)) {
       const Need next = need_of(conf, vertex.name, seen);
       if (!own.last) own.last = next.last;
       const bool joins = class_of(vertex.json, "vertex") == "merge" ||
                          class_of(vertex.json, "vertex") == "subset";
-      const bool same = own.kind == Kind::kUnknown || own.kind == next.kind;
+      const bool same = own.kind == Sort::kUnknown || own.kind == next.kind;
       if (own.channels == 0 && !joins && same) own.channels = next.channels;
-      if (own.kind == Kind::kUnknown) own.kind = next.kind;
+      if (own.kind == Sort::kUnknown) own.kind = next.kind;
     }
-    if (need.kind == Kind::kUnknown) need.kind = own.kind;
+    if (need.kind == Sort::kUnknown) need.kind = own.kind;
     if (need.channels == 0) need.channels = own.channels;
     if (need.known.empty()) need.known = own.known;
     if (!need.last) need.last = own.last;
@@ -205,7 +205,7 @@ Shape ordered(const Shape& given, const Need& need) {
   std::string text;
   for (int k = 0; k < open; ++k) text += "?,";
   text += channels;
-  if (need.kind == Kind::kTokens) text = "?";
+  if (need.kind == Sort::kTokens) text = "?";
   throw Error{Code::kUsage, "the model does not say what shape its input " +
                                 in_quotes(name) + " has, " + text +
                                 "; --shape gives it, as in --shape " + name +
@@ -219,7 +219,7 @@ InputShape input_shape(const Conf& conf, const std::string& name,
                        std::size_t columns) {
   std::set<std::string> seen;
   const Need need = need_of(conf, name, seen);
-  const bool tokens = need.kind == Kind::kToken || need.kind == Kind::kTokens;
+  const bool tokens = need.kind == Sort::kToken || need.kind == Sort::kTokens;
   const bool last = need.last == true;
   for (const std::string& key : {name, std::string()})
     if (const auto found = given.find(key); found != given.end())
@@ -232,17 +232,17 @@ InputShape input_shape(const Conf& conf, const std::string& name,
     return {each ? Shape{shape.elements()} : shape, tokens, last};
   }
   switch (need.kind) {
-    case Kind::kSequence:
+    case Sort::kSequence:
       ask(name, need, 1);
-    case Kind::kImage:
+    case Sort::kImage:
       ask(name, need, 2);
-    case Kind::kVolume:
+    case Sort::kVolume:
       ask(name, need, 3);
-    case Kind::kTokens:
+    case Sort::kTokens:
       ask(name, need, 0);
-    case Kind::kVector:
-    case Kind::kToken:
-    case Kind::kUnknown:
+    case Sort::kVector:
+    case Sort::kToken:
+    case Sort::kUnknown:
       break;
   }
   if (need.channels == 0 && columns > 0)

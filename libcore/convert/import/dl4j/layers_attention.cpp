@@ -12,10 +12,6 @@
 namespace dl::convert::dl4j {
 namespace {
 
-using Kind = Site::Kind;
-
-constexpr std::int64_t kSmall = 65535;
-
 // A matrix of which nothing is made.
 void identity(std::span<const float>, std::span<float> to) {
   const auto width = static_cast<std::size_t>(
@@ -37,9 +33,9 @@ Flow self_attention(Site& site) {
                 std::to_string(width) +
                 "; as many as its input has would be needed");
   const std::int64_t heads =
-      projects ? site.integer("nheads", 1, kSmall, 1) : 1;
+      projects ? site.integer("nheads", 1, kMostExtent, 1) : 1;
   const std::int64_t size =
-      projects ? site.integer("headSize", 1, kSmall) : width;
+      projects ? site.integer("headSize", 1, kMostExtent) : width;
   Json node{{"type", "multi_head_attention"},
             {"heads", heads},
             {"head_size", size},

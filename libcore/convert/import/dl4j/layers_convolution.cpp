@@ -11,10 +11,6 @@
 namespace dl::convert::dl4j {
 namespace {
 
-using Kind = Site::Kind;
-
-constexpr std::int64_t kSmall = 65535;
-
 std::int64_t product(const Sizes& sizes) {
   std::int64_t all = 1;
   for (const std::int64_t size : sizes) all *= size;
@@ -29,7 +25,7 @@ Sizes with(std::int64_t a, std::int64_t b, const Sizes& window) {
 }
 
 void check_inputs(const Site& site, const Flow& value) {
-  const std::int64_t wanted = site.integer("nin", 0, kMost, 0);
+  const std::int64_t wanted = site.integer("nin", 0, kMostUnits, 0);
   const std::int64_t channels = Site::shape(value).back();
   if (wanted > 0 && wanted != channels)
     site.refuse("it wants " + std::to_string(wanted) + " channels, and gets " +
@@ -76,7 +72,7 @@ Flow convolution(Site& site) {
                 kAxes == 3 ? "Same" : "Truncate");
   value = padded(site, window, value);
   const std::int64_t channels = Site::shape(value).back();
-  const std::int64_t filters = site.integer("nout", 1, kMost);
+  const std::int64_t filters = site.integer("nout", 1, kMostUnits);
   Json node{{"type", "conv" + std::to_string(kAxes) + "d"},
             {"filters", filters},
             {"bias", site.flag("hasBias", true)}};
@@ -99,7 +95,8 @@ Flow depthwise(Site& site) {
   const Window window = window_of(site, 2, {5, 5}, {1, 1});
   value = padded(site, window, value);
   const std::int64_t channels = Site::shape(value).back();
-  const std::int64_t multiplier = site.integer("depthMultiplier", 1, kSmall, 1);
+  const std::int64_t multiplier =
+      site.integer("depthMultiplier", 1, kMostExtent, 1);
   Json node{{"type", "depthwise_conv2d"},
             {"depth_multiplier", multiplier},
             {"bias", site.flag("hasBias", true)}};
@@ -123,8 +120,9 @@ Flow separable(Site& site) {
   const Window window = window_of(site, 2, {5, 5}, {1, 1});
   value = padded(site, window, value);
   const std::int64_t channels = Site::shape(value).back();
-  const std::int64_t multiplier = site.integer("depthMultiplier", 1, kSmall, 1);
-  const std::int64_t filters = site.integer("nout", 1, kMost);
+  const std::int64_t multiplier =
+      site.integer("depthMultiplier", 1, kMostExtent, 1);
+  const std::int64_t filters = site.integer("nout", 1, kMostUnits);
   Json node{{"type", "separable_conv2d"},
             {"filters", filters},
             {"depth_multiplier", multiplier},
@@ -150,7 +148,7 @@ Flow transposed(Site& site) {
   check_inputs(site, value);
   const Window window = window_of(site, 2, {5, 5}, {1, 1});
   const std::int64_t channels = Site::shape(value).back();
-  const std::int64_t filters = site.integer("nout", 1, kMost);
+  const std::int64_t filters = site.integer("nout", 1, kMostUnits);
   Json node{{"type", "conv2d_transpose"},
             {"filters", filters},
             {"bias", site.flag("hasBias", true)}};

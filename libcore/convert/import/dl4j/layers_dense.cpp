@@ -11,8 +11,6 @@
 namespace dl::convert::dl4j {
 namespace {
 
-using Kind = Site::Kind;
-
 constexpr std::int64_t kMostUnits = std::int64_t{1} << 20;  // of a decoder
 
 // Rows of a table; a bias is the same for all rows, and is added to them.
@@ -21,8 +19,8 @@ Flow rows(Site& site, const Flow& value, bool biased) {
     site.refuse(
         "it reads what is no input of the network; one of whole numbers would "
         "be needed");
-  const std::int64_t count = site.integer("nin", 1, kMost);
-  const std::int64_t units = site.integer("nout", 1, kMost);
+  const std::int64_t count = site.integer("nin", 1, kMostUnits);
+  const std::int64_t units = site.integer("nout", 1, kMostUnits);
   const Flow flow = site.add(
       "", {{"type", "embedding"}, {"rows", count}, {"units", units}}, {value});
   const std::size_t table = site.take("W", count * units, Kind::kWeight);
@@ -65,7 +63,7 @@ Flow embedding_sequence(Site& site) {
 Flow autoencoder(Site& site) {
   const Flow value = dense_input(site);
   const std::int64_t inputs = Site::shape(value).elements();
-  const std::int64_t units = site.integer("nout", 1, kMost);
+  const std::int64_t units = site.integer("nout", 1, kMostUnits);
   Json node{{"type", "autoencoder"},
             {"units", units},
             {"corruption",
@@ -105,7 +103,7 @@ std::int64_t said_by(const Site& site, const Json& distribution,
   if (!parts.is_array() || !sizes.is_array() || parts.size() != sizes.size())
     site.refuse("the parts of its outputDistribution are none");
   const auto counts =
-      JsonView(sizes, Code::kData, "distributionSizes").integers(1, kMost);
+      JsonView(sizes, Code::kData, "distributionSizes").integers(1, kMostUnits);
   std::int64_t all = 0;
   for (std::size_t i = 0; i < parts.size(); ++i)
     all += said_by(site, unwrapped(parts[i]), counts[i]);
@@ -116,7 +114,7 @@ std::int64_t said_by(const Site& site, const Json& distribution,
 Flow variational(Site& site) {
   Flow value = dense_input(site);
   const Json function = member(site.json(), "activationFn");
-  const std::int64_t code = site.integer("nout", 1, kMost);
+  const std::int64_t code = site.integer("nout", 1, kMostUnits);
   const std::int64_t inputs = Site::shape(value).elements();
   std::int64_t last = inputs;
   int at = 0;
@@ -191,11 +189,11 @@ Flow linear(Site& site, const Flow& value, std::int64_t units, bool bias,
 
 Flow dense(Site& site) {
   const Flow value = dense_input(site);
-  const std::int64_t units = site.integer("nout", 1, kMost);
+  const std::int64_t units = site.integer("nout", 1, kMostUnits);
   const std::int64_t inputs = value.form.steps && !value.each
                                   ? value.shape().back()
                                   : Site::shape(value).elements();
-  if (const std::int64_t wanted = site.integer("nin", 0, kMost, 0);
+  if (const std::int64_t wanted = site.integer("nin", 0, kMostUnits, 0);
       wanted > 0 && wanted != inputs)
     site.refuse("it wants " + std::to_string(wanted) + " inputs, and gets " +
                 std::to_string(inputs));

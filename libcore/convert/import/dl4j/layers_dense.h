@@ -9,15 +9,13 @@
 
 namespace dl::convert::dl4j {
 
-constexpr std::int64_t kMost = 2147483647;
-
 // A node "dense" with W, b and maybe the gain of a layer norm, without its
 // activation.  part: of the node's name; prefix and suffixes: of W and b.
 struct Names {
   std::string weight = "W", bias = "b", gain = "g";
 };
 Flow linear(Site& site, const Flow& value, std::int64_t units, bool bias,
-            const std::string& part, const Names& names, Site::Kind kind,
+            const std::string& part, const Names& names, Kind kind,
             const Json& activation = "identity");
 // A layer with nin, nout, hasBias, hasLayerNorm and activationFn.
 Flow dense(Site& site);

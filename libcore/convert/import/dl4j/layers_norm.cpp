@@ -11,7 +11,6 @@
 namespace dl::convert::dl4j {
 namespace {
 
-using Kind = Site::Kind;
 using tensor::Shape;
 
 // The file's variables say how the variance is kept, else its configuration.

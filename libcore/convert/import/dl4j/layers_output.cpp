@@ -40,7 +40,7 @@ Flow center_loss(Site& biased) {
   Site site = biased.as(own, biased.in());
   const Flow value = dense_input(site);
   const std::int64_t inputs = Site::shape(value).elements();
-  const std::int64_t units = site.integer("nout", 1, kMost);
+  const std::int64_t units = site.integer("nout", 1, kMostUnits);
   const bool bias = site.flag("hasBias", true);
   const Json ours = activation_of(activation_or(site, "ActivationSigmoid"));
   aim(site, "ActivationSigmoid");
@@ -54,12 +54,11 @@ Flow center_loss(Site& biased) {
             {"alpha", site.number("alpha", 0.05)},
             {"lambda", site.number("lambda", 2e-4)}};
   const Flow flow = site.add("", node, {value});
-  site.fill("weight", site.take("W", inputs * units, Site::Kind::kWeight),
+  site.fill("weight", site.take("W", inputs * units, Kind::kWeight),
             value.image.rank() > 0 ? columns_of(value.image) : as_is());
-  if (bias)
-    site.fill("bias", site.take("b", units, Site::Kind::kBias), as_is());
+  if (bias) site.fill("bias", site.take("b", units, Kind::kBias), as_is());
   // [units, inputs] in C's order; no updater is theirs.
-  site.fill("centers", site.take("cL", inputs * units, Site::Kind::kStatistic),
+  site.fill("centers", site.take("cL", inputs * units, Kind::kStatistic),
             value.image.rank() > 0 ? columns_of(value.image) : as_is());
   site.note(
       "its centres are moved by its updater here; DL4J moves them by alpha "

@@ -14,8 +14,6 @@
 namespace dl::convert::dl4j {
 namespace {
 
-using Kind = Site::Kind;
-
 struct Cell {
   std::string type;  // "lstm"
   bool peepholes = false;
@@ -40,7 +38,7 @@ std::optional<Cell> cell_of(const Site& site) {
   } else {
     return std::nullopt;
   }
-  cell.units = site.integer("nout", 1, kMost);
+  cell.units = site.integer("nout", 1, kMostUnits);
   return cell;
 }
 
@@ -100,7 +98,7 @@ Flow sequence_of(const Site& site) {
   if (value.each || value.shape().rank() != 2)
     site.refuse("its input is " + value.shape().to_string() +
                 "; a sequence [steps, features] would be needed");
-  const std::int64_t wanted = site.integer("nin", 0, kMost, 0);
+  const std::int64_t wanted = site.integer("nin", 0, kMostUnits, 0);
   if (wanted > 0 && wanted != value.shape().back())
     site.refuse("it wants " + std::to_string(wanted) + " inputs, and gets " +
                 std::to_string(value.shape().back()));

@@ -9,8 +9,6 @@
 namespace dl::convert::dl4j {
 namespace {
 
-constexpr std::int64_t kSmall = 65535;
-
 Flow activation(Site& site) {
   return activated(site, site.only(), member(site.json(), "activationFn"), "");
 }
@@ -21,10 +19,10 @@ Flow dropout(Site& site) { return site.only(); }
 template <std::size_t kAxes>
 Flow upsample(Site& site) {
   const Flow value = window_input(site, kAxes);
-  return enlarged(
-      site,
-      site.integers("size", kAxes, 1, kSmall, Sizes(kAxes, kAxes == 1 ? 2 : 1)),
-      value);
+  return enlarged(site,
+                  site.integers("size", kAxes, 1, kMostExtent,
+                                Sizes(kAxes, kAxes == 1 ? 2 : 1)),
+                  value);
 }
 
 // Two numbers of each axis; of early versions one, of images [height, width].
@@ -34,10 +32,10 @@ Flow sides(Site& site, const std::string& type, const char* key) {
   const Json& given = member(site.json(), key);
   Sizes sizes;
   if (kAxes > 1 && given.is_array() && given.size() == kAxes) {
-    for (const std::int64_t one : site.integers(key, kAxes, 0, kSmall, {}))
+    for (const std::int64_t one : site.integers(key, kAxes, 0, kMostExtent, {}))
       sizes.insert(sizes.end(), 2, one);
   } else {
-    sizes = site.integers(key, 2 * kAxes, 0, kSmall, Sizes(2 * kAxes, 0));
+    sizes = site.integers(key, 2 * kAxes, 0, kMostExtent, Sizes(2 * kAxes, 0));
   }
   return with_sides(site, "", type, sizes, value);
 }
@@ -55,15 +53,15 @@ Flow crop(Site& site) {
 Flow space_to_depth(Site& site) {
   return site.add("",
                   {{"type", "space_to_depth"},
-                   {"block", site.integer("blockSize", 1, kSmall, 2)}},
+                   {"block", site.integer("blockSize", 1, kMostExtent, 2)}},
                   {window_input(site, 2)});
 }
 
 Flow repeat(Site& site) {
   const char* key = site.has("n") ? "n" : "repetitionFactor";
-  Flow flow =
-      site.add("", {{"type", "repeat"}, {"n", site.integer(key, 1, kSmall, 1)}},
-               {site.in_order(site.only())});
+  Flow flow = site.add(
+      "", {{"type", "repeat"}, {"n", site.integer(key, 1, kMostExtent, 1)}},
+      {site.in_order(site.only())});
   flow.last = channels_last_in(site.json()) == true;
   return flow;
 }

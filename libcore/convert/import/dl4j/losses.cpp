@@ -9,36 +9,37 @@
 namespace dl::convert::dl4j {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 27> kSame{
-    {{"mcxent", "negative_log_likelihood"},
-     {"sparsemcxent", "negative_log_likelihood"},
-     {"negativeloglikelihood", "negative_log_likelihood"},
-     {"binaryxent", "binary_cross_entropy"},
-     {"xent", "binary_cross_entropy"},
-     {"mse", "mean_squared_error"},
-     {"squaredloss", "l2"},
-     {"mae", "mean_absolute_error"},
-     {"meanabsoluteerror", "mean_absolute_error"},
-     {"l1", "l1"},
-     {"l2", "l2"},
-     {"mape", "mean_absolute_percentage_error"},
-     {"meanabsolutepercentageerror", "mean_absolute_percentage_error"},
-     {"msle", "mean_squared_logarithmic_error"},
-     {"meansquaredlogarithmicerror", "mean_squared_logarithmic_error"},
-     {"kld", "kl_divergence"},
-     {"kldivergence", "kl_divergence"},
-     {"reconstructioncrossentropy", "kl_divergence"},
-     {"poisson", "poisson"},
-     {"expll", "poisson"},
-     {"hinge", "hinge"},
-     {"squaredhinge", "squared_hinge"},
-     {"cosineproximity", "cosine_proximity"},
-     {"wasserstein", "wasserstein"},
-     {"multilabel", "multi_label"},
-     {"binarycrossentropy", "binary_cross_entropy"},
-     {"crossentropy", "negative_log_likelihood"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 27>
+    kSameLosses{
+        {{"mcxent", "negative_log_likelihood"},
+         {"sparsemcxent", "negative_log_likelihood"},
+         {"negativeloglikelihood", "negative_log_likelihood"},
+         {"binaryxent", "binary_cross_entropy"},
+         {"xent", "binary_cross_entropy"},
+         {"mse", "mean_squared_error"},
+         {"squaredloss", "l2"},
+         {"mae", "mean_absolute_error"},
+         {"meanabsoluteerror", "mean_absolute_error"},
+         {"l1", "l1"},
+         {"l2", "l2"},
+         {"mape", "mean_absolute_percentage_error"},
+         {"meanabsolutepercentageerror", "mean_absolute_percentage_error"},
+         {"msle", "mean_squared_logarithmic_error"},
+         {"meansquaredlogarithmicerror", "mean_squared_logarithmic_error"},
+         {"kld", "kl_divergence"},
+         {"kldivergence", "kl_divergence"},
+         {"reconstructioncrossentropy", "kl_divergence"},
+         {"poisson", "poisson"},
+         {"expll", "poisson"},
+         {"hinge", "hinge"},
+         {"squaredhinge", "squared_hinge"},
+         {"cosineproximity", "cosine_proximity"},
+         {"wasserstein", "wasserstein"},
+         {"multilabel", "multi_label"},
+         {"binarycrossentropy", "binary_cross_entropy"},
+         {"crossentropy", "negative_log_likelihood"}}};
 
-std::string name_of(const Json& loss) {
+std::string loss_name(const Json& loss) {
   std::string name = class_of(loss);
   constexpr std::string_view kStart = "loss";
   if (name.starts_with(kStart)) name.erase(0, kStart.size());
@@ -60,8 +61,8 @@ Json weights_of(const Json& loss) {
 Aim aim_of(Site& site, const Json& loss, const Json& activation) {
   Aim aim;
   std::string type;
-  for (const auto& [theirs, ours] : kSame)
-    if (name_of(loss) == theirs) type = ours;
+  for (const auto& [theirs, ours] : kSameLosses)
+    if (loss_name(loss) == theirs) type = ours;
   const std::string shown = in_quotes(shown_class(loss));
   if (type.empty()) {
     site.note("its loss " + shown +

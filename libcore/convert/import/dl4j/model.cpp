@@ -14,10 +14,6 @@
 namespace dl::convert::dl4j {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 using Shapes = std::map<std::string, tensor::Shape>;
 
 void check_shapes(const Conf& conf, const Shapes& shapes) {
@@ -59,8 +55,8 @@ Flow make(Import& import, const Vertex& vertex) {
   for (const std::string& name : vertex.inputs) {
     const auto found = import.flows.find(name);
     if (found == import.flows.end())
-      refuse("the vertex " + in_quotes(vertex.name) + " takes " +
-             in_quotes(name) + ", which does not come before it");
+      bad_data("the vertex " + in_quotes(vertex.name) + " takes " +
+               in_quotes(name) + ", which does not come before it");
     in.push_back(found->second);
   }
   Site site(import, vertex, in);
@@ -212,9 +208,9 @@ nn::Model with_numbers(const Archive& archive, const Import& import,
   if (!import.variables.empty())
     wanted = import.variables.back().offset + import.variables.back().count;
   if (coefficients.size() != wanted)
-    refuse("its coefficients.bin has " + std::to_string(coefficients.size()) +
-           " numbers, its layers have " + std::to_string(wanted) +
-           " parameters");
+    bad_data("its coefficients.bin has " + std::to_string(coefficients.size()) +
+             " numbers, its layers have " + std::to_string(wanted) +
+             " parameters");
   model.parameters.resize(static_cast<std::size_t>(layout.parameter_count));
   model.statistics.resize(static_cast<std::size_t>(layout.statistics_count));
   fill(layout.parameters, import, coefficients, true, model.parameters);
@@ -240,7 +236,7 @@ nn::Model with_numbers(const Archive& archive, const Import& import,
 Result make_model(const Archive& archive, const Shapes& shapes) {
   const std::string* text = archive.text("configuration.json");
   if (text == nullptr) text = archive.text("json");
-  if (text == nullptr) refuse("it has no member 'configuration.json'");
+  if (text == nullptr) bad_data("it has no member 'configuration.json'");
   const Conf conf = read_conf(*text);
   check_shapes(conf, shapes);
   for (bool sequences = true, each_step = false;;) {

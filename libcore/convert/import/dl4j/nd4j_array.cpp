@@ -11,10 +11,6 @@
 namespace dl::convert::dl4j {
 namespace {
 
-[[noreturn]] void damaged(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 constexpr std::int64_t kMaxRank = 32;
 
 struct Type {
@@ -77,23 +73,23 @@ Buffer read_buffer(Bytes& bytes) {
   const std::string mode = bytes.text();
   const bool wide = mode == "MIXED_DATA_TYPES" || mode == "LONG_SHAPE";
   if (!wide && mode != "JAVACPP" && mode != "HEAP" && mode != "DIRECT")
-    damaged("its allocation mode " + in_quotes(mode) +
-            " is none of ND4J's that is known");
+    bad_data("its allocation mode " + in_quotes(mode) +
+             " is none of ND4J's that is known");
   const std::uint64_t count = bytes.integer(wide ? 8 : 4);
   const std::string name = bytes.text();
   const auto type = std::ranges::find(kTypes, name, &Type::name);
   if (type == std::end(kTypes))
-    damaged("its numbers are of the type " + in_quotes(name) +
-            ", which is not read");
+    bad_data("its numbers are of the type " + in_quotes(name) +
+             ", which is not read");
   if (count > bytes.left() / type->bytes)
-    damaged("it ends before its " + std::to_string(count) + " numbers");
+    bad_data("it ends before its " + std::to_string(count) + " numbers");
   return {type, bytes.take(static_cast<std::size_t>(count) * type->bytes)};
 }
 
 }  // namespace
 
 std::span<const std::byte> Bytes::take(std::size_t count) {
-  if (count > bytes_.size()) damaged("it ends too early");
+  if (count > bytes_.size()) bad_data("it ends too early");
   const auto taken = bytes_.first(count);
   bytes_ = bytes_.subspan(count);
   return taken;
@@ -123,32 +119,32 @@ Nd4jArray read_nd4j_array(Bytes& bytes) {
     return static_cast<std::int64_t>(shape.type->value(shape.bits(i)));
   };
   if (shape.count() < 4 || at(0) < 0 || at(0) > kMaxRank)
-    damaged("it has no shape");
+    bad_data("it has no shape");
   const auto rank = static_cast<std::size_t>(at(0));
-  if (shape.count() != 2 * rank + 4) damaged("its shape is damaged");
+  if (shape.count() != 2 * rank + 4) bad_data("its shape is damaged");
   const Buffer data = read_buffer(bytes);
   Nd4jArray array;
   std::vector<std::int64_t> stride;
   std::size_t elements = 1, last = 0;
   for (std::size_t k = 0; k < rank; ++k) {
     const std::int64_t extent = at(1 + k), step = at(1 + rank + k);
-    if (extent < 0 || step < 0) damaged("its shape is damaged");
+    if (extent < 0 || step < 0) bad_data("its shape is damaged");
     array.shape.push_back(extent);
     stride.push_back(step);
     // Each number of the array is one of the buffer, which bounds them all.
     const auto many = static_cast<std::uint64_t>(extent);
     if (many != 0 && elements > data.count() / many)
-      damaged("its shape has more numbers than it holds");
+      bad_data("its shape has more numbers than it holds");
     elements *= static_cast<std::size_t>(many);
     if (extent < 2) continue;
     const auto reach = static_cast<std::uint64_t>(step);
     if (reach > data.count() || (many - 1) > data.count() ||
         (many - 1) * reach > data.count())
-      damaged("its strides lead out of it");
+      bad_data("its strides lead out of it");
     last += static_cast<std::size_t>((many - 1) * reach);
   }
   if (elements > 0 && last >= data.count())
-    damaged("its strides lead out of it");
+    bad_data("its strides lead out of it");
   array.values.resize(elements);
   std::vector<std::int64_t> index(rank, 0);
   std::int64_t from = 0;

@@ -71,6 +71,10 @@ struct Import {
   std::map<std::string, Aim> aims = {};        // by the vertex
 };
 
+// What a parameter of the model is.  The layer's updater changes weights and
+// biases, no updater statistics.
+enum class Kind { kWeight, kBias, kStatistic, kPretraining, kPretrainingBias };
+
 class Site {
  public:
   Site(Import& import, const Vertex& vertex, std::vector<Flow> in)
@@ -120,15 +124,7 @@ class Site {
   Flow add(const std::string& part, Json node, const std::vector<Flow>& from);
   const std::string& main_node() const { return main_node_; }
 
-  // The next parameter of the model.  updated: by the layer's updater; else by
-  // none, as statistics are.  bias: by that of biases.
-  enum class Kind {
-    kWeight,
-    kBias,
-    kStatistic,
-    kPretraining,
-    kPretrainingBias
-  };
+  // The next parameter of the model.
   std::size_t take(const std::string& name, std::int64_t count, Kind kind);
   // The numbers of a tensor of a node.
   void fill(const std::string& node, const std::string& tensor,

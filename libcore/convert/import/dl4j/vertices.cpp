@@ -12,8 +12,6 @@ Flow reshape_vertex(Site& site);  // preprocessors.cpp
 
 namespace {
 
-constexpr std::int64_t kMost = 2147483647;
-
 // Vectors in one order: as they are where all are of one image.
 std::vector<Flow> alike(Site& site) {
   std::vector<Flow> all = site.in();
@@ -69,8 +67,8 @@ Flow element_wise(Site& site) {
 
 Flow subset(Site& site) {
   const Flow value = site.in_order(site.only());
-  const std::int64_t from = site.integer("from", 0, kMost - 1);
-  const std::int64_t to = site.integer("to", from, kMost - 1);
+  const std::int64_t from = site.integer("from", 0, kMostUnits - 1);
+  const std::int64_t to = site.integer("to", from, kMostUnits - 1);
   Json node{{"type", "subset"}, {"begin", from}, {"end", to + 1}};
   // It is of axis 1, whatever that is.
   if (value.last && Site::shape(value).rank() > 1) node["axis"] = 0;
@@ -135,7 +133,7 @@ Flow preprocessor(Site& site) {
   return preprocessed(site, member(site.json(), "preProcessor"), site.only());
 }
 
-Flow last_time_step(Site& site) {
+Flow last_time_step_vertex(Site& site) {
   return site.add("", {{"type", "last_step"}}, {site.only()});
 }
 
@@ -161,7 +159,7 @@ Flow pool_helper(Site& site) {
                   {site.only()});
 }
 
-Flow frozen(Site& site) {
+Flow frozen_vertex(Site& site) {
   const Json inner = unwrapped(member(site.json(), "underlying"));
   Site below = site.as(inner, site.in());
   below.freeze();
@@ -182,11 +180,11 @@ std::vector<Class> vertex_classes() {
           {"shift", shift},
           {"reshape", reshape_vertex},
           {"preprocessor", preprocessor},
-          {"lasttimestep", last_time_step},
+          {"lasttimestep", last_time_step_vertex},
           {"reversetimeseries", reverse_time_series},
           {"duplicatetotimeseries", duplicate},
           {"poolhelper", pool_helper},
-          {"frozen", frozen}};
+          {"frozen", frozen_vertex}};
 }
 
 }  // namespace dl::convert::dl4j

@@ -8,8 +8,6 @@
 namespace dl::convert::dl4j {
 namespace {
 
-constexpr std::int64_t kSmall = 65535;
-
 bool any_beside(const Sizes& sizes, std::int64_t usual) {
   return std::ranges::any_of(sizes, [&](std::int64_t s) { return s != usual; });
 }
@@ -29,10 +27,12 @@ void Window::put_into(Json& node, bool with_dilation) const {
 Window window_of(const Site& site, std::size_t axes, const Sizes& kernel,
                  const Sizes& stride, const char* mode) {
   Window window;
-  window.kernel = site.integers("kernelSize", axes, 1, kSmall, kernel);
-  window.stride = site.integers("stride", axes, 1, kSmall, stride);
-  window.dilation = site.integers("dilation", axes, 1, kSmall, Sizes(axes, 1));
-  window.padding = site.integers("padding", axes, 0, kSmall, Sizes(axes, 0));
+  window.kernel = site.integers("kernelSize", axes, 1, kMostExtent, kernel);
+  window.stride = site.integers("stride", axes, 1, kMostExtent, stride);
+  window.dilation =
+      site.integers("dilation", axes, 1, kMostExtent, Sizes(axes, 1));
+  window.padding =
+      site.integers("padding", axes, 0, kMostExtent, Sizes(axes, 0));
   const std::string given = site.text("convolutionMode", mode);
   if (given == "Same")
     window.mode = "same";

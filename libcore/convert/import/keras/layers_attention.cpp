@@ -14,8 +14,6 @@ namespace {
 
 using tensor::Shape;
 
-constexpr std::int64_t kSmall = 65535;
-
 bool same(const Flow& a, const Flow& b) { return a.node == b.node; }
 
 // [width, heads, size] as [heads size, width]
@@ -23,7 +21,7 @@ Fill projection(const Array& kernel) { return permuted(kernel, {1, 2, 0}); }
 
 // What would be needed is one size of all heads, and the width of the query.
 void check(const Site& site, std::int64_t size, std::int64_t width) {
-  if (site.integer({"value_dim"}, 1, kSmall, size) != size)
+  if (site.integer({"value_dim"}, 1, kMostExtent, size) != size)
     site.refuse(
         "its values have another size than its keys; one would be "
         "needed");
@@ -53,8 +51,8 @@ Flow multi_head_attention(Site& site) {
     site.refuse(
         "it is over several axes; sequences [steps, features] would be "
         "needed");
-  const std::int64_t heads = site.integer({"num_heads"}, 1, kSmall);
-  const std::int64_t size = site.integer({"key_dim"}, 1, kSmall);
+  const std::int64_t heads = site.integer({"num_heads"}, 1, kMostExtent);
+  const std::int64_t size = site.integer({"key_dim"}, 1, kMostExtent);
   const std::int64_t width = query.shape().back();
   const bool bias = site.flag({"use_bias"}, true);
   check(site, size, width);

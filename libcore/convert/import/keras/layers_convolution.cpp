@@ -14,9 +14,6 @@ namespace {
 using tensor::Shape;
 using Sizes = std::vector<std::int64_t>;
 
-constexpr std::int64_t kMost = 2147483647;
-constexpr std::int64_t kSmall = 65535;
-
 Shape shape_of(Sizes sizes) {
   return Shape(std::span<const std::int64_t>(sizes));
 }
@@ -45,15 +42,15 @@ struct Window {
 Window window_of(const Site& site, std::size_t axes) {
   Window window;
   if (axes == 2 && site.has({"nb_row"}))
-    window.kernel = {site.integer({"nb_row"}, 1, kSmall),
-                     site.integer({"nb_col"}, 1, kSmall)};
+    window.kernel = {site.integer({"nb_row"}, 1, kMostExtent),
+                     site.integer({"nb_col"}, 1, kMostExtent)};
   else
     window.kernel =
-        site.integers({"kernel_size", "filter_length"}, axes, 1, kSmall);
+        site.integers({"kernel_size", "filter_length"}, axes, 1, kMostExtent);
   window.stride = site.integers({"strides", "subsample", "subsample_length"},
-                                axes, 1, kSmall, Sizes(axes, 1));
+                                axes, 1, kMostExtent, Sizes(axes, 1));
   window.dilation = site.integers({"dilation_rate", "atrous_rate"}, axes, 1,
-                                  kSmall, Sizes(axes, 1));
+                                  kMostExtent, Sizes(axes, 1));
   window.padding = site.text({"padding", "border_mode"}, "valid");
   if (window.padding != "valid" && window.padding != "same" &&
       !(window.padding == "causal" && axes == 1))
@@ -170,9 +167,10 @@ template <std::size_t kAxes>
 Flow convolution(Site& site) {
   Window window = window_of(site, kAxes);
   const Flow value = padded_as_theano(site, input_of(site, kAxes), window);
-  const std::int64_t filters = site.integer({"filters", "nb_filter"}, 1, kMost);
+  const std::int64_t filters =
+      site.integer({"filters", "nb_filter"}, 1, kMostUnits);
   const std::int64_t channels = site.shape(value).back();
-  const std::int64_t groups = site.integer({"groups"}, 1, kSmall, 1);
+  const std::int64_t groups = site.integer({"groups"}, 1, kMostExtent, 1);
   if (channels % groups != 0 || filters % groups != 0)
     site.refuse("its groups divide neither channels nor filters");
   const bool bias = has_bias(site);
@@ -245,7 +243,7 @@ Flow depthwise_convolution(Site& site) {
   Flow value = input_of(site, kAxes);
   Window window = window_of(site, kAxes);
   const std::int64_t multiplier =
-      site.integer({"depth_multiplier"}, 1, kSmall, 1);
+      site.integer({"depth_multiplier"}, 1, kMostExtent, 1);
   const bool bias = has_bias(site);
   const std::int64_t channels = site.shape(value).back();
   std::vector<Shape> shapes = {window.with(channels, multiplier)};
@@ -271,9 +269,10 @@ template <std::size_t kAxes>
 Flow separable_convolution(Site& site) {
   Flow value = input_of(site, kAxes);
   Window window = window_of(site, kAxes);
-  const std::int64_t filters = site.integer({"filters", "nb_filter"}, 1, kMost);
+  const std::int64_t filters =
+      site.integer({"filters", "nb_filter"}, 1, kMostUnits);
   const std::int64_t multiplier =
-      site.integer({"depth_multiplier"}, 1, kSmall, 1);
+      site.integer({"depth_multiplier"}, 1, kMostExtent, 1);
   const bool bias = has_bias(site);
   const std::int64_t channels = site.shape(value).back();
   Window point{Sizes(kAxes, 1), {}, {}, {}};
@@ -305,7 +304,7 @@ template <std::size_t kAxes>
 Flow transposed(Site& site) {
   Flow value = input_of(site, kAxes);
   Window window = window_of(site, kAxes);
-  const std::int64_t filters = site.integer({"filters"}, 1, kMost);
+  const std::int64_t filters = site.integer({"filters"}, 1, kMostUnits);
   const std::int64_t channels = site.shape(value).back();
   const bool bias = has_bias(site);
   if (site.has({"output_padding"}))

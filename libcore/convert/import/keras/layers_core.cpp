@@ -11,13 +11,12 @@ namespace {
 
 using tensor::Shape;
 
-constexpr std::int64_t kMost = 2147483647;
-
 // Here a dense layer takes all numbers of an example, or those of a step; there
 // those along the last axis: elsewhere that is a convolution of 1x1.
 Flow dense(Site& site) {
   const Flow value = site.as_keras(site.only());
-  const std::int64_t units = site.integer({"units", "output_dim"}, 1, kMost);
+  const std::int64_t units =
+      site.integer({"units", "output_dim"}, 1, kMostUnits);
   const bool bias = site.flag({"use_bias", "bias"}, true);
   if (site.has({"lora_rank"}))
     site.refuse("it has LoRA weights; merge them with Keras first");
@@ -94,8 +93,8 @@ Flow einsum_dense(Site& site) {
 }
 
 Flow embedding(Site& site) {
-  const std::int64_t rows = site.integer({"input_dim"}, 1, kMost);
-  const std::int64_t units = site.integer({"output_dim"}, 1, kMost);
+  const std::int64_t rows = site.integer({"input_dim"}, 1, kMostUnits);
+  const std::int64_t units = site.integer({"output_dim"}, 1, kMostUnits);
   const bool mask_zero = site.flag({"mask_zero"}, false);
   const Flow& value = site.only();
   if (site.import().graph->is_input(value.node) && !value.form.tokens) {
@@ -146,7 +145,7 @@ Flow dense_part(Site& site, const std::string& part, std::int64_t units,
 
 // The largest of several dense layers: W [layers, inputs, units].
 Flow maxout(Site& site) {
-  const std::int64_t units = site.integer({"output_dim"}, 1, kMost);
+  const std::int64_t units = site.integer({"output_dim"}, 1, kMostUnits);
   const std::int64_t layers = site.integer({"nb_feature"}, 2, 65535, 4);
   const bool bias = site.flag({"bias"}, true);
   const Shape& in = site.shape(site.only());

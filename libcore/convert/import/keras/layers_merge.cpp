@@ -11,10 +11,6 @@ namespace {
 using tensor::Shape;
 using Sizes = std::vector<std::int64_t>;
 
-Sizes sizes_of(const Shape& shape) {
-  return {shape.extents().begin(), shape.extents().end()};
-}
-
 // All with their channels where those of the first are in Keras.
 std::vector<Flow> alike(Site& site) {
   std::vector<Flow> values = site.in();

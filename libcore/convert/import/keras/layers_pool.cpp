@@ -11,8 +11,6 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-constexpr std::int64_t kSmall = 65535;
-
 // Keras forgets masks where it pools, but for the mean of all steps.
 Flow input_of(Site& site, std::size_t axes, bool with_mask) {
   const Flow value = with_mask ? site.only() : site.without_mask(site.only());
@@ -42,9 +40,9 @@ void check_theano(const Site& site, const tensor::Shape& shape,
 Flow pool(Site& site, const std::string& kind, std::size_t axes) {
   const Flow value = input_of(site, axes, false);
   const Sizes kernel = site.integers({"pool_size", "pool_length"}, axes, 1,
-                                     kSmall, Sizes(axes, 2));
+                                     kMostExtent, Sizes(axes, 2));
   const Sizes stride =
-      site.integers({"strides", "stride"}, axes, 1, kSmall, kernel);
+      site.integers({"strides", "stride"}, axes, 1, kMostExtent, kernel);
   const std::string padding = site.text({"padding", "border_mode"}, "valid");
   if (padding != "valid" && padding != "same")
     site.refuse("its padding is " + in_quotes(padding));
@@ -75,7 +73,7 @@ Flow global(Site& site, const std::string& kind, std::size_t axes) {
 // To a given size, which the input is a multiple of.
 Flow adaptive(Site& site, const std::string& kind, std::size_t axes) {
   const Flow value = input_of(site, axes, false);
-  const Sizes sizes = site.integers({"output_size"}, axes, 1, kSmall);
+  const Sizes sizes = site.integers({"output_size"}, axes, 1, kMostExtent);
   Sizes kernel;
   for (std::size_t k = 0; k < axes; ++k) {
     const std::int64_t in = site.shape(value)[static_cast<int>(k)];

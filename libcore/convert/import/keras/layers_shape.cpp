@@ -11,13 +11,6 @@ namespace {
 using tensor::Shape;
 using Sizes = std::vector<std::int64_t>;
 
-constexpr std::int64_t kMost = 2147483647;
-constexpr std::int64_t kSmall = 65535;
-
-Sizes sizes_of(const Shape& shape) {
-  return {shape.extents().begin(), shape.extents().end()};
-}
-
 Flow reshaped(Site& site, const Flow& value, const Sizes& shape,
               const std::string& part) {
   Flow flow = site.add(part, {{"type", "reshape"}, {"shape", shape}}, {value});
@@ -28,12 +21,12 @@ Flow reshaped(Site& site, const Flow& value, const Sizes& shape,
 // One extent may be -1: what is left.
 Flow reshape(Site& site) {
   const Flow value = site.as_keras(site.without_mask(site.only()));
-  Sizes shape = site.view({"target_shape", "dims"}).integers(-1, kMost);
+  Sizes shape = site.view({"target_shape", "dims"}).integers(-1, kMostUnits);
   std::int64_t known = 1;
   for (const std::int64_t extent : shape) {
     if (extent == 0 || shape.size() > 7)
       site.refuse("its target_shape is none");
-    if (extent > 0 && known <= kMost) known *= extent;
+    if (extent > 0 && known <= kMostUnits) known *= extent;
   }
   const std::int64_t all = site.shape(value).elements();
   for (std::int64_t& extent : shape)
@@ -50,9 +43,9 @@ Flow permute(Site& site) {
 }
 
 Flow repeat(Site& site) {
-  return site.add("",
-                  {{"type", "repeat"}, {"n", site.integer({"n"}, 1, kSmall)}},
-                  {site.as_keras(site.only())});
+  return site.add(
+      "", {{"type", "repeat"}, {"n", site.integer({"n"}, 1, kMostExtent)}},
+      {site.as_keras(site.only())});
 }
 
 // The pairs of [[top, bottom], [left, right]]; [top, left] stands for twice
@@ -61,19 +54,20 @@ Sizes sides_of(const Site& site, Site::Keys keys, std::size_t axes,
                std::int64_t fallback) {
   if (!site.has(keys)) return Sizes(2 * axes, fallback);
   const JsonView given = site.view(keys);
-  if (!given.raw().is_array()) return Sizes(2 * axes, given.integer(0, kSmall));
-  if (axes == 1 && given.size() == 2) return given.integers(0, kSmall);
+  if (!given.raw().is_array())
+    return Sizes(2 * axes, given.integer(0, kMostExtent));
+  if (axes == 1 && given.size() == 2) return given.integers(0, kMostExtent);
   if (axes == 2 && given.size() == 4)  // of Keras 1
-    return given.integers(0, kSmall);
+    return given.integers(0, kMostExtent);
   if (given.size() != axes) given.fail(std::to_string(axes) + " pairs");
   Sizes sides;
   for (std::size_t k = 0; k < axes; ++k) {
     const JsonView one = given.at(k);
     if (!one.raw().is_array()) {
-      sides.insert(sides.end(), 2, one.integer(0, kSmall));
+      sides.insert(sides.end(), 2, one.integer(0, kMostExtent));
       continue;
     }
-    const Sizes pair = one.integers(0, kSmall);
+    const Sizes pair = one.integers(0, kMostExtent);
     if (pair.size() != 2) one.fail("2 integers");
     sides.insert(sides.end(), pair.begin(), pair.end());
   }
@@ -130,7 +124,7 @@ Flow center_crop(Site& site) {
   Sizes cut;
   for (const auto& [k, key] : {std::pair(0, "height"), std::pair(1, "width")}) {
     const std::int64_t in = site.shape(value)[k];
-    const std::int64_t out = site.integer({key}, 1, kSmall);
+    const std::int64_t out = site.integer({key}, 1, kMostExtent);
     if (out > in)
       site.refuse(
           "it makes images larger; a layer that resizes them would be needed");
@@ -140,7 +134,7 @@ Flow center_crop(Site& site) {
 }
 
 Flow upsample_1d(Site& site) {
-  const std::int64_t size = site.integer({"size", "length"}, 1, kSmall, 2);
+  const std::int64_t size = site.integer({"size", "length"}, 1, kMostExtent, 2);
   return site.add("", {{"type", "upsample1d"}, {"size", size}},
                   {image_of(site, 1)});
 }
@@ -153,14 +147,14 @@ Flow upsample_2d(Site& site) {
                 "; only nearest and bilinear are there");
   return site.add("",
                   {{"type", "upsample2d"},
-                   {"size", site.integers({"size"}, 2, 1, kSmall, {2, 2})},
+                   {"size", site.integers({"size"}, 2, 1, kMostExtent, {2, 2})},
                    {"interpolation", kind}},
                   {value});
 }
 
 Flow upsample_3d(Site& site) {
   const Flow value = image_of(site, 3);
-  const Sizes size = site.integers({"size"}, 3, 1, kSmall, {2, 2, 2});
+  const Sizes size = site.integers({"size"}, 3, 1, kMostExtent, {2, 2, 2});
   const Sizes s = sizes_of(site.shape(value));
   Flow flow = reshaped(site, value, {s[0], s[1], s[2] * s[3]}, "planes");
   flow = site.add(

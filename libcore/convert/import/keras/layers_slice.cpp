@@ -10,7 +10,6 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-constexpr std::int64_t kMost = 2147483647;
 // Channels that are put in another order one by one.
 constexpr std::int64_t kMostTurned = 64;
 
@@ -19,8 +18,8 @@ bool is(const Json& entry, const char* class_name) {
          entry.value("class_name", Json()) == Json(class_name);
 }
 
-Flow reshaped(Site& site, const Flow& value, const Sizes& shape,
-              const std::string& part) {
+Flow reshaped_slice(Site& site, const Flow& value, const Sizes& shape,
+                    const std::string& part) {
   return site.add(part, {{"type", "reshape"}, {"shape", shape}}, {value});
 }
 
@@ -146,7 +145,7 @@ Flow get_item(Site& site) {
     ++axis;
   }
   if (shape.empty()) shape.push_back(1);
-  return reshaped(site, flow, shape, "");
+  return reshaped_slice(site, flow, shape, "");
 }
 
 Flow stack(Site& site) {
@@ -159,7 +158,7 @@ Flow stack(Site& site) {
   const tensor::Shape whole = values[0].shape();
   const auto extents = whole.extents();
   const auto rank = static_cast<std::int64_t>(extents.size());
-  std::int64_t axis = site.integer({"axis"}, -kMost, kMost, 0);
+  std::int64_t axis = site.integer({"axis"}, -kMostUnits, kMostUnits, 0);
   axis = axis < 0 ? axis + rank + 2 : axis;
   if (axis < 1 || axis > rank + 1)
     site.refuse("its axis is that of the batch, or none");
@@ -168,7 +167,8 @@ Flow stack(Site& site) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i].shape() != whole)
       site.refuse("its inputs are of different shapes");
-    values[i] = reshaped(site, values[i], shape, "in" + std::to_string(i));
+    values[i] =
+        reshaped_slice(site, values[i], shape, "in" + std::to_string(i));
   }
   if (values.size() == 1) return values[0];
   return site.add("", {{"type", "merge"}, {"axis", axis - 1}}, values);

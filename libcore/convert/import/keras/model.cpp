@@ -22,10 +22,6 @@ namespace {
 using Flows = std::vector<Flow>;
 using Path = std::vector<std::size_t>;  // the place in each model
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 // The shape of a layer's input as Keras has it, [batch, ...] with nulls; or
 // none.
 std::optional<JsonView> batch_shape(const JsonView& config) {
@@ -114,9 +110,9 @@ tensor::Shape Maker::input_shape(const LayerSpec& layer) const {
     text += (text.empty() ? "" : ",") +
             (extent < 0 ? std::string("?") : std::to_string(extent));
   if (std::ranges::count(extents, 0) > 0)
-    refuse("the input " + in_quotes(layer.name) + " is " + text +
-           ": an extent of 0 leaves no numbers; in its place None, for which "
-           "--shape gives an extent, would be needed");
+    bad_data("the input " + in_quotes(layer.name) + " is " + text +
+             ": an extent of 0 leaves no numbers; in its place None, for which "
+             "--shape gives an extent, would be needed");
   if (std::ranges::count(extents, -1) > 0)
     throw Error{Code::kUsage, "the input " + in_quotes(layer.name) +
                                   " is of any size, " + text +
@@ -124,7 +120,7 @@ tensor::Shape Maker::input_shape(const LayerSpec& layer) const {
                                   layer.name + "=" + example_of(text)};
   if (extents.empty()) extents.push_back(1);
   if (extents.size() > 7)
-    refuse("the input " + in_quotes(layer.name) + " has too many dimensions");
+    bad_data("the input " + in_quotes(layer.name) + " has too many dimensions");
   return tensor::Shape(std::span<const std::int64_t>(extents));
 }
 
@@ -162,7 +158,7 @@ Flows Maker::make() {
       throw Error{Code::kUsage,
                   "--shape: the model has no input " + in_quotes(name)};
   }
-  if (model_.layers.empty()) refuse("its model has no layers");
+  if (model_.layers.empty()) bad_data("its model has no layers");
   if (model_.sequential) {
     given.push_back(input(model_.layers[0]));
     outputs_.push_back(model_.layers.back().name);
@@ -171,7 +167,8 @@ Flows Maker::make() {
       const auto layer =
           std::ranges::find(model_.layers, ref.layer, &LayerSpec::name);
       if (layer == model_.layers.end())
-        refuse("its input " + in_quotes(ref.layer) + " is none of its layers");
+        bad_data("its input " + in_quotes(ref.layer) +
+                 " is none of its layers");
       given.push_back(input(*layer));
     }
     for (const Ref& ref : model_.outputs) outputs_.push_back(ref.layer);
@@ -199,8 +196,8 @@ class Calls {
   explicit Calls(const ModelSpec& model) {
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
       if (!by_name_.emplace(model.layers[i].name, i).second)
-        refuse("two of its layers are called " +
-               in_quotes(model.layers[i].name));
+        bad_data("two of its layers are called " +
+                 in_quotes(model.layers[i].name));
       first_.push_back(count_);
       count_ += std::max<std::size_t>(model.layers[i].calls.size(), 1);
     }
@@ -216,16 +213,16 @@ class Calls {
   std::size_t layer(const std::string& name) const {
     const auto found = by_name_.find(name);
     if (found == by_name_.end())
-      refuse("it takes the output of a layer " + in_quotes(name) +
-             " that there is not");
+      bad_data("it takes the output of a layer " + in_quotes(name) +
+               " that there is not");
     return found->second;
   }
   std::size_t number(const ModelSpec& model, const Ref& ref) const {
     const std::size_t at = layer(ref.layer);
     const std::size_t call = ref.call - std::min(ref.call, skipped_[at]);
     if (call >= std::max<std::size_t>(model.layers[at].calls.size(), 1))
-      refuse("it takes the output of call " + std::to_string(ref.call) +
-             " of layer " + in_quotes(ref.layer) + ", which there is not");
+      bad_data("it takes the output of call " + std::to_string(ref.call) +
+               " of layer " + in_quotes(ref.layer) + ", which there is not");
     return first_[at] + call;
   }
   std::size_t number(std::size_t layer, std::size_t call) const {
@@ -240,11 +237,11 @@ class Calls {
   const Flow& flow(const ModelSpec& model, const Ref& ref) const {
     const std::size_t at = number(model, ref);
     if (!known_[at])
-      refuse("the layer " + in_quotes(ref.layer) +
-             " depends on itself, or on no input");
+      bad_data("the layer " + in_quotes(ref.layer) +
+               " depends on itself, or on no input");
     if (ref.output >= flows_[at].size())
-      refuse("the layer " + in_quotes(ref.layer) + " has no output " +
-             std::to_string(ref.output));
+      bad_data("the layer " + in_quotes(ref.layer) + " has no output " +
+               std::to_string(ref.output));
     return flows_[at][ref.output];
   }
 
@@ -267,9 +264,9 @@ Flows Maker::run_graph(const ModelSpec& model, const Path& path,
                        const std::string& name, const Flows& inputs) {
   Calls calls(model);
   if (inputs.size() != model.inputs.size())
-    refuse("the model " + in_quotes(model.name) + " takes " +
-           std::to_string(model.inputs.size()) + " inputs, it is given " +
-           std::to_string(inputs.size()));
+    bad_data("the model " + in_quotes(model.name) + " takes " +
+             std::to_string(model.inputs.size()) + " inputs, it is given " +
+             std::to_string(inputs.size()));
   std::vector<std::size_t> waits(calls.count(), 0);
   std::vector<std::vector<std::size_t>> readers(calls.count());
   std::vector<std::pair<std::size_t, std::size_t>> of(calls.count());

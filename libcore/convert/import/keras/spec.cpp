@@ -13,12 +13,14 @@
 namespace dl::convert::keras {
 namespace {
 
-constexpr std::int64_t kMost = 1'000'000;
+constexpr std::int64_t kMostPlaces = 1'000'000;
 
 Ref ref_of(const JsonView& json) {
-  return {json.at(std::size_t{0}).string(),
-          static_cast<std::size_t>(json.at(std::size_t{1}).integer(0, kMost)),
-          static_cast<std::size_t>(json.at(std::size_t{2}).integer(0, kMost))};
+  return {
+      json.at(std::size_t{0}).string(),
+      static_cast<std::size_t>(json.at(std::size_t{1}).integer(0, kMostPlaces)),
+      static_cast<std::size_t>(
+          json.at(std::size_t{2}).integer(0, kMostPlaces))};
 }
 
 bool is_ref(const Json& json) {

@@ -8,10 +8,6 @@
 namespace dl::convert::keras {
 namespace {
 
-[[noreturn]] void damaged(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 bool upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool lower(char c) { return c >= 'a' && c <= 'z'; }
 
@@ -56,8 +52,8 @@ std::vector<Array> LayerWeights::take(const std::string& below,
   std::vector<Array> taken;
   if (legacy_) {
     if (listed_.size() - next_ < count)
-      damaged("the file has " + std::to_string(listed_.size()) +
-              " weights of it, not as many as it needs");
+      bad_data("the file has " + std::to_string(listed_.size()) +
+               " weights of it, not as many as it needs");
     for (std::size_t i = 0; i < count; ++i) taken.push_back(listed_[next_++]);
     return taken;
   }
@@ -71,7 +67,8 @@ std::vector<Array> LayerWeights::take(const std::string& below,
   for (std::size_t i = 0; i < count; ++i) {
     const auto found = archive_->arrays.find(base + std::to_string(next++));
     if (found == archive_->arrays.end())
-      damaged("the file has no weights " + in_quotes(base + std::to_string(i)));
+      bad_data("the file has no weights " +
+               in_quotes(base + std::to_string(i)));
     taken.push_back(found->second);
   }
   return taken;
@@ -79,12 +76,12 @@ std::vector<Array> LayerWeights::take(const std::string& below,
 
 void LayerWeights::check_all_taken() const {
   if (legacy_ && next_ < listed_.size())
-    damaged("the file has " + std::to_string(listed_.size()) +
-            " weights of it, " + std::to_string(next_) + " are known");
+    bad_data("the file has " + std::to_string(listed_.size()) +
+             " weights of it, " + std::to_string(next_) + " are known");
   for (const auto& [base, next] : taken_)
     if (archive_->arrays.count(base + std::to_string(next)) > 0)
-      damaged("the file has more weights of it in " + in_quotes(base) +
-              " than are known");
+      bad_data("the file has more weights of it in " + in_quotes(base) +
+               " than are known");
 }
 
 Weights::Weights(const Archive& archive, bool keras_1)
@@ -198,7 +195,7 @@ LayerWeights Weights::legacy(const ModelSpec& model,
     if (!all && !is_of(*own, name, keras_1_)) continue;
     const auto found = archive_->arrays.find(group + "/" + name);
     if (found == archive_->arrays.end())
-      damaged("the file has no weights " + in_quotes(group + "/" + name));
+      bad_data("the file has no weights " + in_quotes(group + "/" + name));
     weights.listed_.push_back(found->second);
   }
   return weights;

@@ -17,7 +17,7 @@ namespace {
 using In = std::vector<const Constant*>;
 using Folded = std::optional<Constant>;
 
-constexpr std::int64_t kMost = std::int64_t{1} << 62;
+constexpr std::int64_t kMostWhole = std::int64_t{1} << 62;
 
 bool all_there(const In& in, std::size_t count) {
   return in.size() >= count &&
@@ -61,8 +61,9 @@ Folded each(const Constant& a, const Constant& b, bool whole,
     const double value = f(x->at(i), y->at(i));
     if (whole && !(std::abs(value) < 9.3e18)) return std::nullopt;
     if (whole)
-      wholes.push_back(static_cast<std::int64_t>(std::clamp(
-          value, -static_cast<double>(kMost), static_cast<double>(kMost))));
+      wholes.push_back(static_cast<std::int64_t>(
+          std::clamp(value, -static_cast<double>(kMostWhole),
+                     static_cast<double>(kMostWhole))));
     else
       reals.push_back(static_cast<float>(value));
   }
@@ -260,7 +261,7 @@ Folded reshaped(const Node& node, const In& in) {
       shape[k] = in[0]->shape()[k];
     if (shape[k] == -1)
       open = static_cast<std::int64_t>(k);
-    else if (shape[k] < 0 || (shape[k] > 0 && known > kMost / shape[k]))
+    else if (shape[k] < 0 || (shape[k] > 0 && known > kMostWhole / shape[k]))
       return std::nullopt;
     else
       known *= shape[k];

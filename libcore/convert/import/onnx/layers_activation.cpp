@@ -30,14 +30,15 @@ const std::map<std::string, const char*>& plain_names() {
 }
 
 // A bound of Clip: an input of newer opsets, an attribute of older ones.
-double bound(const Site& site, std::size_t i, const char* key, double open) {
+double clip_bound(const Site& site, std::size_t i, const char* key,
+                  double open) {
   if (site.has(i)) return site.known(i, key).at(0);
   return site.node().number(key, open);
 }
 
 std::optional<Json> clip(const Site& site) {
-  const double low = bound(site, 1, "min", -INFINITY),
-               high = bound(site, 2, "max", INFINITY);
+  const double low = clip_bound(site, 1, "min", -INFINITY),
+               high = clip_bound(site, 2, "max", INFINITY);
   if (low == 0 && !(high < 1e30)) return "relu";
   if (low == 0 && high == 6) return "relu6";
   if (low == -1 && high == 1) return "hard_tanh";

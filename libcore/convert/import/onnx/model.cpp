@@ -10,14 +10,10 @@
 namespace dl::convert::onnx {
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t{1} << 40;
+constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 constexpr std::int64_t kOldestOpset = 7, kMostOpset = 1000;
 constexpr std::int64_t kAnyLow = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kAnyHigh = std::numeric_limits<std::int64_t>::max();
-
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error{Code::kData, what};
-}
 
 JsonView view(const Node& node, const char* key) {
   return JsonView(node.attributes, Code::kData, node.called()).at(key);
@@ -49,7 +45,8 @@ InputInfo input_of(const JsonView& json) {
     const bool open = !dim.is_number_integer() ||
                       dim.get<std::int64_t>() == 0 ||
                       dim.get<std::int64_t>() == -1;
-    input.dims.push_back(open ? -1 : dims.at(i).integer(kAnyLow, kMost));
+    input.dims.push_back(open ? -1
+                              : dims.at(i).integer(kAnyLow, kMostElements));
     input.names.push_back(dim.is_string() ? dim.get<std::string>() : "");
   }
   return input;
@@ -61,14 +58,14 @@ std::string path_beside(const std::string& spec, const std::string& name) {
   if (spec.empty() || name.empty() || name == ".." || name == "." ||
       name.find('/') != std::string::npos ||
       name.find('\0') != std::string::npos)
-    refuse("its weights lie in " + in_quotes(name) +
-           ", which is no file beside it: save it as one file");
+    bad_data("its weights lie in " + in_quotes(name) +
+             ", which is no file beside it: save it as one file");
   std::error_code none;
   const fs::path path = fs::path(spec).parent_path() / name;
   if (!fs::is_regular_file(fs::symlink_status(path, none)))
-    refuse("its weights lie in the file " + in_quotes(name) +
-           " beside it, which is not there: put it there, or save the model "
-           "as one file");
+    bad_data("its weights lie in the file " + in_quotes(name) +
+             " beside it, which is not there: put it there, or save the model "
+             "as one file");
   return path.string();
 }
 
@@ -86,7 +83,7 @@ class Outside {
     const auto all =
         files_[file] ? files_[file]->bytes() : std::span<const std::byte>();
     const int type = static_cast<int>(json.at("type").integer(0, 1000));
-    const Sizes dims = json.at("dims").integers(0, kMost);
+    const Sizes dims = json.at("dims").integers(0, kMostElements);
     double count = 1;
     for (const std::int64_t extent : dims) count *= static_cast<double>(extent);
     const double bytes = count * static_cast<double>(size_of(type));
@@ -97,8 +94,8 @@ class Outside {
     if (!fits ||
         (json.has("length") && json.at("length").integer(0, kAnyHigh) !=
                                    static_cast<std::int64_t>(bytes)))
-      refuse("its tensor " + in_quotes(name) + " is not in the file " +
-             in_quotes(file) + ", which is cut or of another model");
+      bad_data("its tensor " + in_quotes(name) + " is not in the file " +
+               in_quotes(file) + ", which is cut or of another model");
     const auto own = all.subspan(static_cast<std::size_t>(offset),
                                  static_cast<std::size_t>(bytes));
     if (!is_real(type))
@@ -128,7 +125,7 @@ void add_constants(Model& model, const Archive& archive, const JsonView& graph,
     for (const auto& [name, json] : graph.at("wholes").raw().items()) {
       const JsonView tensor(json, Code::kData, name);
       model.constants[name] =
-          Constant::of_wholes(tensor.at("dims").integers(0, kMost),
+          Constant::of_wholes(tensor.at("dims").integers(0, kMostElements),
                               tensor.at("values").integers(kAnyLow, kAnyHigh));
     }
   if (!graph.has("outside")) return;
@@ -143,13 +140,13 @@ void want_opset(const Model& model) {
   const bool own = std::ranges::any_of(
       model.nodes, [](const Node& node) { return node.domain.empty(); });
   if (own && model.opset < kOldestOpset)
-    refuse("it is of opset " + std::to_string(model.opset) + "; " +
-           std::to_string(kOldestOpset) +
-           " or later would be needed: export it anew, or convert it with "
-           "onnx.version_converter");
+    bad_data("it is of opset " + std::to_string(model.opset) + "; " +
+             std::to_string(kOldestOpset) +
+             " or later would be needed: export it anew, or convert it with "
+             "onnx.version_converter");
   if (model.opset > kMostOpset)
-    refuse("it is of opset " + std::to_string(model.opset) +
-           ", which there is not");
+    bad_data("it is of opset " + std::to_string(model.opset) +
+             ", which there is not");
 }
 
 // Each value comes from one place: which of several would be meant?
@@ -159,12 +156,12 @@ void want_single_makers(const Model& model) {
     for (const std::string& out : node.out) {
       if (out.empty()) continue;
       if (!makers.emplace(out, &node).second)
-        refuse(makers[out]->called() + " and " + node.called() +
-               " both give the value " + in_quotes(out));
+        bad_data(makers[out]->called() + " and " + node.called() +
+                 " both give the value " + in_quotes(out));
       if (model.constants.count(out) > 0 ||
           std::ranges::count(model.inputs, out, &InputInfo::name) > 0)
-        refuse(node.called() + " gives the value " + in_quotes(out) +
-               ", which is a tensor or an input of the model");
+        bad_data(node.called() + " gives the value " + in_quotes(out) +
+                 ", which is a tensor or an input of the model");
     }
 }
 
@@ -221,7 +218,7 @@ const Constant* repeated_value(const std::map<std::string, Constant>& constants,
                          ? constants.find(value.at("tensor").string())
                          : constants.end();
   if (found == constants.end())
-    refuse(node.called() + ": its value is no number that is known");
+    bad_data(node.called() + ": its value is no number that is known");
   return &found->second;
 }
 

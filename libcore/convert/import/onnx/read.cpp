@@ -27,12 +27,9 @@ using ::onnx::TensorProto;
 
 constexpr std::size_t kMostWholes = std::size_t{1} << 20;
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw Error{Code::kData, what};
-}
-
 std::string text_of(const std::string& text) {
-  if (!is_utf8(text)) refuse("one of its names is no text: " + displayed(text));
+  if (!is_utf8(text))
+    bad_data("one of its names is no text: " + displayed(text));
   return text;
 }
 
@@ -55,8 +52,8 @@ class Reader {
   explicit Reader(std::span<const std::byte> file) {
     if (file.size() > std::numeric_limits<int>::max() ||
         !model_.ParseFromArray(file.data(), static_cast<int>(file.size())))
-      refuse("it is no ONNX file, or a damaged one");
-    if (!model_.has_graph()) refuse("it has no graph: it is no ONNX model");
+      bad_data("it is no ONNX file, or a damaged one");
+    if (!model_.has_graph()) bad_data("it has no graph: it is no ONNX model");
   }
 
   void write(const Write& write) {
@@ -70,7 +67,7 @@ class Reader {
       graph_["metadata"][text_of(entry.key())] = text_of(entry.value());
     const ::onnx::GraphProto& graph = model_.graph();
     if (graph.sparse_initializer_size() > 0)
-      refuse("it has sparse tensors; dense ones would be needed");
+      bad_data("it has sparse tensors; dense ones would be needed");
     for (const TensorProto& tensor : graph.initializer())
       add(tensor, text_of(tensor.name()));
     graph_["inputs"] = graph_["outputs"] = graph_["nodes"] = Json::array();
@@ -106,7 +103,7 @@ std::size_t count_of(const TensorProto& tensor, const std::string& which) {
   std::int64_t count = 1;
   for (const std::int64_t extent : tensor.dims()) {
     if (extent < 0 || extent > kMost || (extent > 0 && count > kMost / extent))
-      refuse(which + " has extents that no tensor has");
+      bad_data(which + " has extents that no tensor has");
     count *= extent;
   }
   return static_cast<std::size_t>(count);
@@ -123,7 +120,7 @@ Json outside(const TensorProto& tensor, const std::string& which) {
       const auto [end, error] =
           std::from_chars(text.data(), text.data() + text.size(), value);
       if (error != std::errc() || end != text.data() + text.size() || value < 0)
-        refuse(which + " lies at no place of another file");
+        bad_data(which + " lies at no place of another file");
       place[entry.key()] = value;
     }
   }
@@ -133,12 +130,12 @@ Json outside(const TensorProto& tensor, const std::string& which) {
 void Reader::add(const TensorProto& tensor, const std::string& name) {
   const std::string which = "its tensor " + in_quotes(name);
   if (tensor.data_type() == TensorProto::STRING) return;  // names of classes
-  if (!names_.insert(name).second) refuse(which + " is there twice");
+  if (!names_.insert(name).second) bad_data(which + " is there twice");
   const std::size_t count = count_of(tensor, which);
   const int type = tensor.data_type();
   if (size_of(type) == 0)
-    refuse(which + " has elements of type " + std::to_string(type) +
-           "; numbers of 8 bits or more would be needed");
+    bad_data(which + " has elements of type " + std::to_string(type) +
+             "; numbers of 8 bits or more would be needed");
   const std::vector<std::int64_t> dims(tensor.dims().begin(),
                                        tensor.dims().end());
   if (tensor.data_location() == TensorProto::EXTERNAL) {
@@ -152,18 +149,18 @@ void Reader::add(const TensorProto& tensor, const std::string& name) {
   const auto bytes =
       tensor.has_raw_data() ? bytes_of(tensor.raw_data()) : bytes_of(own);
   if (bytes.size() != count * size_of(type))
-    refuse(which + " has " + std::to_string(bytes.size()) + " bytes, not " +
-           std::to_string(count * size_of(type)));
+    bad_data(which + " has " + std::to_string(bytes.size()) + " bytes, not " +
+             std::to_string(count * size_of(type)));
   if (is_real(type) && count > 0) {
-    if (dims.size() > 8) refuse(which + " has more than 8 dimensions");
+    if (dims.size() > 8) bad_data(which + " has more than 8 dimensions");
     numbers_.push_back(reals_in(type, bytes));
     entries_.push_back({.name = name, .dtype = "F32", .shape = dims});
     return;
   }
   wholes_ += count;
   if (wholes_ > kMostWholes)
-    refuse("it has more than " + std::to_string(kMostWholes) +
-           " whole numbers in tensors: weights are to be reals");
+    bad_data("it has more than " + std::to_string(kMostWholes) +
+             " whole numbers in tensors: weights are to be reals");
   graph_["wholes"][name] = {{"dims", dims}, {"values", wholes_in(type, bytes)}};
 }
 
@@ -209,7 +206,7 @@ void Reader::add_input(const ::onnx::ValueInfoProto& input) {
   const std::string name = text_of(input.name());
   if (names_.count(name) > 0) return;  // an initializer's default, of old files
   if (!input.type().has_tensor_type())
-    refuse("its input " + in_quotes(name) + " is no tensor");
+    bad_data("its input " + in_quotes(name) + " is no tensor");
   const auto& tensor = input.type().tensor_type();
   Json dims = Json::array();
   for (const auto& dim : tensor.shape().dim()) {

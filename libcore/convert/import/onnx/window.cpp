@@ -7,8 +7,6 @@
 namespace dl::convert::onnx {
 namespace {
 
-constexpr std::int64_t kSmall = 65535;
-
 Sizes sizes(const Site& site, const char* key, std::size_t axes,
             std::int64_t fallback) {
   const Sizes all = site.node().integers(key, Sizes(axes, fallback));
@@ -17,7 +15,7 @@ Sizes sizes(const Site& site, const char* key, std::size_t axes,
                 std::to_string(all.size()) + " numbers, not " +
                 std::to_string(axes));
   for (const std::int64_t one : all)
-    if (one < 1 || one > kSmall)
+    if (one < 1 || one > kMostExtent)
       site.refuse("its " + std::string(key) + " has " + std::to_string(one) +
                   "; 1 to 65535 would be needed");
   return all;
@@ -36,7 +34,7 @@ bool any(const Sizes& sizes) {
 Value with_sides(Site& site, const Value& value, const Sizes& sides) {
   Sizes more, less;
   for (const std::int64_t side : sides) {
-    if (std::abs(side) > kSmall) site.refuse("its padding is too large");
+    if (std::abs(side) > kMostExtent) site.refuse("its padding is too large");
     more.push_back(std::max<std::int64_t>(side, 0));
     less.push_back(std::max<std::int64_t>(-side, 0));
   }
@@ -95,7 +93,7 @@ Window window_of(const Site& site, const Sizes& kernel, const Sizes& extents) {
                 .end = Sizes(axes, 0),
                 .beyond = Sizes(axes, 0)};
   for (const std::int64_t one : kernel)
-    if (one < 1 || one > kSmall || kernel.size() != axes)
+    if (one < 1 || one > kMostExtent || kernel.size() != axes)
       site.refuse("its window does not fit its input");
   const std::string automatic = site.node().text("auto_pad", "NOTSET");
   const Sizes pads = site.node().integers("pads", Sizes(2 * axes, 0));
@@ -106,8 +104,8 @@ Window window_of(const Site& site, const Sizes& kernel, const Sizes& extents) {
     if (automatic == "NOTSET") {
       window.begin[k] = pads[k];
       window.end[k] = pads[axes + k];
-      if (pads[k] < 0 || pads[k] > kSmall || pads[axes + k] < 0 ||
-          pads[axes + k] > kSmall)
+      if (pads[k] < 0 || pads[k] > kMostExtent || pads[axes + k] < 0 ||
+          pads[axes + k] > kMostExtent)
         site.refuse("its pads are not from 0 to 65535");
     } else if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
       const std::int64_t out =

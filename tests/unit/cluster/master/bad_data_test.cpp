@@ -2,9 +2,9 @@
 
 #include "tests/unit/cluster/master/whole_run.h"
 
+namespace dl::cluster::bad_data_test {
+
 using namespace simulation;
-using dl::Code;
-using dl::Error;
 
 namespace {
 
@@ -246,3 +246,5 @@ TEST_CASE("a shard that goes bad is left out, and the run goes on without it") {
     CHECK(copy.bad_batches == state.bad_batches);
   }
 }
+
+}  // namespace dl::cluster::bad_data_test

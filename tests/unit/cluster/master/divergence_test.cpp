@@ -8,6 +8,8 @@
 #include "tests/unit/cluster/master/simulation.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
+namespace dl::cluster::divergence_test {
+
 using namespace simulation;
 
 namespace {
@@ -324,3 +326,5 @@ TEST_CASE("where nobody has an answer that can be applied the run goes back") {
     check_exactly_once(folder, 40);
   }
 }
+
+}  // namespace dl::cluster::divergence_test

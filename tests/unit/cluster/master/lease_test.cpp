@@ -6,10 +6,7 @@
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
 
-using dl::Philox;
-using dl::cluster::Lease;
-using dl::cluster::LeaseTable;
-using dl::cluster::Ranges;
+namespace dl::cluster::lease_test {
 
 TEST_CASE("leases are granted in order and committed once") {
   std::uint64_t next = 7;
@@ -222,3 +219,5 @@ TEST_CASE("of a lease and its copy either may commit, once") {
   }
   CHECK(table.left_of(1) + table.left_of(2) >= 0);
 }
+
+}  // namespace dl::cluster::lease_test

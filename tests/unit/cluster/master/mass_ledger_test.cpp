@@ -13,8 +13,8 @@
 #include "libcore/cluster/report/report.h"
 #include "libcore/cluster/worker/update_coder.h"
 
-using namespace dl;
-using namespace dl::cluster;
+namespace dl::cluster::mass_ledger_test {
+
 using exchange::Mass;
 
 namespace {
@@ -187,3 +187,5 @@ TEST_CASE("the report says when the model lacks much of what was learnt") {
   CHECK(lacking(100, 0, 51, 63).empty());  // nobody expects a model yet
   CHECK(lacking(0, 0, 1, 3) == "0 sent, 1 left in residuals");
 }
+
+}  // namespace dl::cluster::mass_ledger_test

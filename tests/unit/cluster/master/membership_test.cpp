@@ -4,7 +4,7 @@
 
 #include "libcore/base/error.h"
 
-using namespace dl::cluster;
+namespace dl::cluster::membership_test {
 
 namespace {
 
@@ -140,3 +140,5 @@ TEST_CASE("workers come in the order in which they joined") {
   CHECK(workers[0]->peer == "z");
   CHECK(workers[2]->peer == "x");
 }
+
+}  // namespace dl::cluster::membership_test

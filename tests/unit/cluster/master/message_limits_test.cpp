@@ -11,8 +11,8 @@
 #include "tests/unit/cluster/master/simulation.h"
 #include "tests/unit/cluster/transport/transport_ends.h"
 
-using namespace dl;
-using namespace dl::cluster;
+namespace dl::cluster::message_limits_test {
+
 using namespace std::chrono_literals;
 using Catch::Contains;
 
@@ -226,3 +226,5 @@ TEST_CASE("a header beyond 4 GiB is held to all its frames") {
   CHECK(error_of(header_of({UINT64_MAX - 2, 8}, 5), 0, 5) ==
         "damaged header: lengths");
 }
+
+}  // namespace dl::cluster::message_limits_test

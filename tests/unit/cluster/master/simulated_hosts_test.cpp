@@ -11,7 +11,8 @@
 #include "tests/unit/data/sample.h"
 #include "tests/unit/io/scratch.h"
 
-using namespace dl::cluster;
+namespace dl::cluster::simulated_hosts_test {
+
 using simulated::HostModel;
 
 namespace {
@@ -219,3 +220,5 @@ TEST_CASE("An all-reduce goes from the mean of all gradients", "[simulation]") {
   for (std::size_t i = 0; i < alone.parameters.size(); ++i)
     CHECK(alone.parameters[i] == Approx(dense.parameters[i]).epsilon(1e-5));
 }
+
+}  // namespace dl::cluster::simulated_hosts_test

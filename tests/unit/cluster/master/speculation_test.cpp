@@ -4,6 +4,8 @@
 
 #include "tests/unit/cluster/master/whole_run.h"
 
+namespace dl::cluster::speculation_test {
+
 using namespace simulation;
 
 namespace {
@@ -156,3 +158,5 @@ TEST_CASE("evaluation speculates, and each part counts once") {
     CHECK(scores[0] == scores[1]);
   }
 }
+
+}  // namespace dl::cluster::speculation_test

@@ -4,6 +4,8 @@
 
 #include "tests/unit/cluster/master/whole_run.h"
 
+namespace dl::cluster::stragglers_test {
+
 using namespace simulation;
 
 namespace {
@@ -91,3 +93,5 @@ TEST_CASE("a worker that is so slow that it gets no more work is told of") {
   CHECK(find_stragglers(both, 17).empty());
   CHECK(find_stragglers(both, 21).size() == 1);
 }
+
+}  // namespace dl::cluster::stragglers_test

@@ -6,6 +6,8 @@
 #include "libcore/exchange/average.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
+namespace dl::cluster::sync_test {
+
 using namespace simulation;
 
 namespace {
@@ -183,3 +185,5 @@ TEST_CASE("a gradient that is out of all proportion is done again") {
   check_equal(master.context.state, undisturbed(in_sync(), 3));
   CHECK(count_events(folder, "fault") == 1);
 }
+
+}  // namespace dl::cluster::sync_test

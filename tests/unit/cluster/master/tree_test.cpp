@@ -9,6 +9,8 @@
 #include "libcore/cluster/tree/reduce_plan.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
+namespace dl::cluster::tree_test {
+
 using namespace simulation;
 
 namespace {
@@ -308,3 +310,5 @@ TEST_CASE("sums by workers come to the same whatever dies") {
     disturbed(s, seed, tree_limits(2), 12);
   }
 }
+
+}  // namespace dl::cluster::tree_test

@@ -10,7 +10,8 @@
 #include <thread>
 #include <vector>
 
-using namespace dl::cluster;
+namespace dl::cluster::watchdog_test {
+
 using Catch::Contains;
 
 namespace {
@@ -71,3 +72,5 @@ TEST_CASE("a loop that waits for storage is warned of and not ended") {
   ::close(ends[0]);
   ::close(ends[1]);
 }
+
+}  // namespace dl::cluster::watchdog_test

@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-namespace dl::cluster {
+namespace dl::cluster::worker_command_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -75,4 +75,4 @@ TEST_CASE("defaults of the user's workers are not for ours") {
 }
 
 }  // namespace
-}  // namespace dl::cluster
+}  // namespace dl::cluster::worker_command_test

@@ -7,6 +7,8 @@
 #include "libcore/io/digest.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
+namespace dl::cluster::wrong_message_test {
+
 using namespace simulation;
 
 namespace {
@@ -411,3 +413,5 @@ TEST_CASE("who is refused again and again does not fill the log") {
   CHECK(told() == 21);
   CHECK_THAT(master.said.back(), Catch::Contains("980 others before it"));
 }
+
+}  // namespace dl::cluster::wrong_message_test

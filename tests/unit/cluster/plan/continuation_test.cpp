@@ -4,8 +4,7 @@
 
 #include "libcore/base/error.h"
 
-using namespace dl::cluster;
-using dl::Json;
+namespace dl::cluster::continuation_test {
 
 namespace {
 
@@ -63,3 +62,5 @@ TEST_CASE("the command at hand says whether a run is finished") {
   CHECK_THROWS_WITH(decided(begun),
                     Catch::Contains("at epoch 4, more than --epochs 3"));
 }
+
+}  // namespace dl::cluster::continuation_test

@@ -11,7 +11,7 @@
 
 #include "libcore/base/error.h"
 
-namespace dl::cluster {
+namespace dl::cluster::host_list_test {
 namespace {
 
 using Hosts = std::vector<std::string>;
@@ -69,4 +69,4 @@ TEST_CASE("what is no host") {
 }
 
 }  // namespace
-}  // namespace dl::cluster
+}  // namespace dl::cluster::host_list_test

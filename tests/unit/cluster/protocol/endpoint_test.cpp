@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace dl::cluster;
+namespace dl::cluster::endpoint_test {
 
 TEST_CASE("an endpoint is taken apart and put together") {
   CHECK(tcp_address("tcp://[::1]:7000") == "[::1]:7000");
@@ -24,3 +24,5 @@ TEST_CASE("what other hosts can reach is not local") {
         "tcp://localhost.example:7", "tcp://a127.0.0.1:7", ""})
     CHECK_FALSE(is_local(open));
 }
+
+}  // namespace dl::cluster::endpoint_test

@@ -9,8 +9,8 @@
 #include "libcore/cluster/protocol/probe.h"
 #include "libcore/cluster/protocol/wire.h"
 
-using namespace dl;
-using namespace dl::cluster;
+namespace dl::cluster::message_test {
+
 using Catch::Contains;
 using Catch::Matchers::StartsWith;
 
@@ -371,3 +371,5 @@ TEST_CASE("Update, Apply, TaskDone and Digest") {
   refuses(digest, "digest", "fee");
   refuses(digest, "exchange", Json::array());
 }
+
+}  // namespace dl::cluster::message_test

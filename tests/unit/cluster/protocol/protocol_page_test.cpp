@@ -6,8 +6,7 @@
 
 #include "libcore/cluster/protocol/wire.h"
 
-using namespace dl;
-using namespace dl::cluster;
+namespace dl::cluster::protocol_page_test {
 
 // man/dl-protocol.7.scd, EXAMPLE: lines of "offset  bytes  meaning".
 TEST_CASE("the example of dl-protocol(7) is what is sent") {
@@ -34,3 +33,5 @@ TEST_CASE("the example of dl-protocol(7) is what is sent") {
     want.insert(want.end(), frame.begin(), frame.end());
   CHECK(dump == want);
 }
+
+}  // namespace dl::cluster::protocol_page_test

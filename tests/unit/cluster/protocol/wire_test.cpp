@@ -6,8 +6,8 @@
 
 #include "libcore/base/philox.h"
 
-using namespace dl;
-using namespace dl::cluster;
+namespace dl::cluster::wire_test {
+
 using Catch::Contains;
 
 namespace {
@@ -157,3 +157,5 @@ TEST_CASE("random bytes never pass and never crash") {
     REQUIRE_FALSE(error_of(frames).empty());
   }
 }
+
+}  // namespace dl::cluster::wire_test

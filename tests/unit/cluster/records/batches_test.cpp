@@ -13,7 +13,8 @@
 #include "tests/unit/data/sample.h"
 #include "tests/unit/io/scratch.h"
 
-using namespace dl::cluster;
+namespace dl::cluster::batches_test {
+
 using dl::data::Catalogue;
 using dl::data::Epoch;
 using dl::data::Shard;
@@ -333,3 +334,5 @@ TEST_CASE("what goes wrong while loading ahead is told when it is asked for") {
   CHECK(sample::has(
       sample::error_of([&] { loader.next(); }, dl::Code::kTryAgain), "gone"));
 }
+
+}  // namespace dl::cluster::batches_test

@@ -3,7 +3,8 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-using dl::cluster::OddValues;
+namespace dl::cluster::odd_values_test {
+
 using dl::data::DataSet;
 using dl::tensor::DType;
 using dl::tensor::Tensor;
@@ -50,3 +51,5 @@ TEST_CASE("nothing is odd beside nothing, and no name of an example") {
   set.tensors["index"] = std::move(index);
   CHECK(usual.of(set, kAll).empty());
 }
+
+}  // namespace dl::cluster::odd_values_test

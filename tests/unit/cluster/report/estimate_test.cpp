@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-using namespace dl::cluster;
+namespace dl::cluster::estimate_test {
 
 namespace {
 
@@ -199,3 +199,5 @@ TEST_CASE("hosts whose mini-batches differ much are named") {
   estimate.hosts[1].compute_to = 0.04;
   CHECK(estimate.unsteady_text().find("b: mini-batches take 10 to 40 ms") == 0);
 }
+
+}  // namespace dl::cluster::estimate_test

@@ -5,8 +5,7 @@
 #include "libcore/base/error.h"
 #include "libcore/cluster/report/exchange_report.h"
 
-using namespace dl::cluster;
-using dl::Json;
+namespace dl::cluster::exchange_stats_test {
 
 namespace {
 
@@ -75,3 +74,5 @@ TEST_CASE("the report of the exchange tells each worker's part once") {
   CHECK(report.total().batches == 12);
   CHECK(report.to_json()["workers"].size() == 2);
 }
+
+}  // namespace dl::cluster::exchange_stats_test

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-using dl::cluster::StalenessSummary;
+namespace dl::cluster::staleness_summary_test {
 
 TEST_CASE("staleness is summed up") {
   StalenessSummary s;
@@ -18,3 +18,5 @@ TEST_CASE("staleness is summed up") {
   s.add(8);
   CHECK(s.median() == 7);
 }
+
+}  // namespace dl::cluster::staleness_summary_test

@@ -4,7 +4,7 @@
 
 #include "libcore/base/error.h"
 
-using namespace dl::cluster;
+namespace dl::cluster::gradient_sharing_test {
 
 namespace {
 
@@ -84,3 +84,5 @@ TEST_CASE("the largest momentum of any layer is found, adam's beta1 too") {
   CHECK(largest_momentum(network(kSgd, R"({"type": "nesterov", "momentum": {
       "schedule": "map", "values": {"0": 0.5, "10": 0.95}}})")) == 0.95);
 }
+
+}  // namespace dl::cluster::gradient_sharing_test

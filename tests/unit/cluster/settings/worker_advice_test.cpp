@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace dl::cluster;
+namespace dl::cluster::worker_advice_test {
 
 namespace {
 
@@ -83,3 +83,5 @@ TEST_CASE("rounds that are too long for the data are said") {
   of_eight.averaging.workers = 4;
   CHECK(worker_advice(of_eight, 32, 1875).empty());
 }
+
+}  // namespace dl::cluster::worker_advice_test

@@ -8,7 +8,8 @@
 #include "libcore/base/error.h"
 #include "libcore/exchange/delta.h"
 
-using namespace dl::cluster;
+namespace dl::cluster::averaging_log_test {
+
 using dl::exchange::DeltaFormat;
 using dl::exchange::OuterOptimizer;
 
@@ -179,3 +180,5 @@ TEST_CASE("a damaged round is refused") {
     check_refused(entry, start(), at == 7 ? "unknown outer" : "impossible");
   }
 }
+
+}  // namespace dl::cluster::averaging_log_test

@@ -5,8 +5,7 @@
 
 #include "libcore/base/error.h"
 
-using dl::cluster::EarlyStopping;
-using dl::cluster::Target;
+namespace dl::cluster::early_stopping_test {
 
 TEST_CASE("patience counts epochs without improvement") {
   EarlyStopping stopping(true, 2, std::nullopt);
@@ -49,3 +48,5 @@ TEST_CASE("a target is a metric and a number") {
                           "accuracy=nan", "accuracy=inf"})
     CHECK_THROWS_AS(Target::parse(bad), dl::Error);
 }
+
+}  // namespace dl::cluster::early_stopping_test

@@ -8,8 +8,7 @@
 
 #include "libcore/base/error.h"
 
-using dl::Json;
-using dl::cluster::LossWatch;
+namespace dl::cluster::loss_watch_test {
 
 namespace {
 
@@ -313,3 +312,5 @@ TEST_CASE("a run that begins far above chance has to come down") {
   wanders.add_means(means, 0);
   CHECK_FALSE(wanders.alarms.empty());
 }
+
+}  // namespace dl::cluster::loss_watch_test

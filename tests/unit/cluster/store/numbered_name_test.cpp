@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-using dl::cluster::NumberedName;
+namespace dl::cluster::numbered_name_test {
 
 TEST_CASE("the number of a file's name comes back") {
   const NumberedName name{"checkpoint-", ".safetensors", 6};
@@ -20,3 +20,5 @@ TEST_CASE("a name of another kind has no number") {
         "updates-1234567890123456789.log"})
     CHECK_FALSE(name.parse(other));
 }
+
+}  // namespace dl::cluster::numbered_name_test

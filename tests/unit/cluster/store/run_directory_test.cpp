@@ -12,9 +12,9 @@
 #include "libcore/cluster/store/events.h"
 #include "libcore/cluster/store/run_state.h"
 
+namespace dl::cluster::run_directory_test {
+
 namespace fs = std::filesystem;
-using namespace dl::cluster;
-using dl::Json;
 
 namespace {
 
@@ -266,3 +266,5 @@ TEST_CASE("where a run stands survives its checkpoint") {
   bad["committed"] = {{0, 0}};
   CHECK_THROWS_AS(back.restore(dl::JsonView(bad, dl::Code::kData)), dl::Error);
 }
+
+}  // namespace dl::cluster::run_directory_test

@@ -2,8 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace dl::cluster;
-using dl::Json;
+namespace dl::cluster::run_json_test {
 
 namespace {
 
@@ -59,3 +58,5 @@ TEST_CASE("another metric judges the epochs otherwise, loss no evaluation") {
   now["settings"]["evaluations"] = Json::array();
   CHECK_FALSE(judges_otherwise(before, now));
 }
+
+}  // namespace dl::cluster::run_json_test

@@ -14,8 +14,9 @@
 #include "libcore/cluster/store/replay.h"
 #include "libcore/exchange/threshold.h"
 
+namespace dl::cluster::update_log_test {
+
 namespace fs = std::filesystem;
-using namespace dl::cluster;
 
 namespace {
 
@@ -444,3 +445,5 @@ TEST_CASE("the example of dl-run(5) is what is written") {
   INFO(text);
   CHECK(dump == want);
 }
+
+}  // namespace dl::cluster::update_log_test

@@ -9,8 +9,8 @@
 #include "libcore/io/digest.h"
 #include "tests/unit/cluster/transport/transport_ends.h"
 
-using namespace dl;
-using namespace dl::cluster;
+namespace dl::cluster::large_message_test {
+
 using namespace ends;
 
 namespace {
@@ -95,3 +95,5 @@ TEST_CASE("messages of more than 4 GiB arrive whole", "[.large]") {
   // Of the sender, of libzmq and of the receiver.
   CHECK(most_memory() < 7 * kBytes / 2);
 }
+
+}  // namespace dl::cluster::large_message_test

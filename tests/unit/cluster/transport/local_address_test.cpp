@@ -5,8 +5,7 @@
 #include "libcore/base/error.h"
 #include "libcore/cluster/transport/transport.h"
 
-using namespace dl;
-using namespace dl::cluster;
+namespace dl::cluster::local_address_test {
 
 TEST_CASE("the address of this host on the way to another") {
   for (const char* endpoint :
@@ -31,3 +30,5 @@ TEST_CASE("a host that is not to be found is named") {
           std::string("no way to 'no-such-host.invalid:7': name not found"));
   }
 }
+
+}  // namespace dl::cluster::local_address_test

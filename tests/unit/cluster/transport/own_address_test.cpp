@@ -8,7 +8,7 @@
 
 #include "libcore/base/error.h"
 
-namespace dl::cluster {
+namespace dl::cluster::own_address_test {
 namespace {
 
 HostAddress address(const std::string& interface, const std::string& text) {
@@ -112,4 +112,4 @@ TEST_CASE("what is told instead") {
 }
 
 }  // namespace
-}  // namespace dl::cluster
+}  // namespace dl::cluster::own_address_test

@@ -13,8 +13,8 @@
 #include "tests/unit/cluster/transport/raw_peer.h"
 #include "tests/unit/cluster/transport/transport_ends.h"
 
-using namespace dl;
-using namespace dl::cluster;
+namespace dl::cluster::transport_guard_test {
+
 using namespace ends;
 using Catch::Contains;
 
@@ -362,3 +362,5 @@ TEST_CASE("what waits for a slow peer of the feed can be taken back") {
   while (next(worker, master).message.type != MessageType::kStop) ++received;
   CHECK(received < sent);
 }
+
+}  // namespace dl::cluster::transport_guard_test

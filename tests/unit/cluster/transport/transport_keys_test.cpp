@@ -10,8 +10,8 @@
 #include "libcore/cluster/transport/transport.h"
 #include "tests/unit/cluster/transport/transport_ends.h"
 
-using namespace dl;
-using namespace dl::cluster;
+namespace dl::cluster::transport_keys_test {
+
 using namespace ends;
 using Catch::Contains;
 namespace fs = std::filesystem;
@@ -254,3 +254,5 @@ TEST_CASE("key files: modes, damage, names, and nothing is overwritten") {
   fs::remove(folder / "k/server.key");
   refused("No such file");
 }
+
+}  // namespace dl::cluster::transport_keys_test

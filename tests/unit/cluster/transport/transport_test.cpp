@@ -18,8 +18,8 @@
 #include "libcore/cluster/transport/addresses.h"
 #include "tests/unit/cluster/transport/transport_ends.h"
 
-using namespace dl;
-using namespace dl::cluster;
+namespace dl::cluster::transport_test {
+
 using namespace ends;
 using Catch::Contains;
 using Catch::Matchers::EndsWith;
@@ -300,3 +300,5 @@ TEST_CASE("foreign bytes are counted, reported, and reach nobody") {
   DealerSocket worker(master.endpoint(), {}, {});
   meet(master, worker);
 }
+
+}  // namespace dl::cluster::transport_test

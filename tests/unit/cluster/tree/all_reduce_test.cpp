@@ -11,7 +11,8 @@
 #include "libcore/exchange/average.h"
 #include "libcore/exchange/delta.h"
 
-using namespace dl::cluster;
+namespace dl::cluster::all_reduce_test {
+
 using Floats = std::vector<float>;
 
 namespace {
@@ -390,3 +391,5 @@ TEST_CASE("what is no part of a round's average is refused or passed over") {
   do_slot(worker, 0, 2, 7, 3);  // a task of other parties
   CHECK(results_of(worker) == 1);
 }
+
+}  // namespace dl::cluster::all_reduce_test

@@ -5,7 +5,8 @@
 #include "libcore/cluster/transport/security/keys.h"
 #include "tests/unit/cluster/transport/transport_ends.h"
 
-using namespace dl::cluster;
+namespace dl::cluster::peers_test {
+
 using namespace ends;
 using Catch::Contains;
 
@@ -76,3 +77,5 @@ TEST_CASE("a parent feeds those of its run, and lets nobody else in") {
   CHECK(fed.have == 5);
   CHECK(fed.after == 7);
 }
+
+}  // namespace dl::cluster::peers_test

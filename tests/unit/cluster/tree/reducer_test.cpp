@@ -8,7 +8,7 @@
 #include "libcore/base/error.h"
 #include "libcore/exchange/delta.h"
 
-using namespace dl::cluster;
+namespace dl::cluster::reducer_test {
 
 namespace {
 
@@ -181,3 +181,5 @@ TEST_CASE("a part that a reducer passes over gets to the master") {
   // What waits for the reducer is dropped.
   CHECK(sender.reducer.is_over(*sender.link.parts[0]));
 }
+
+}  // namespace dl::cluster::reducer_test

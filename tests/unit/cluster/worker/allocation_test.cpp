@@ -10,7 +10,7 @@
 #include "tests/unit/data/sample.h"
 #include "tests/unit/io/scratch.h"
 
-using namespace dl::cluster;
+namespace dl::cluster::allocation_test {
 
 TEST_CASE("a step from records in memory allocates nothing") {
   const int threads = GENERATE(1, 2);
@@ -82,3 +82,5 @@ TEST_CASE("a step from records in memory allocates nothing") {
   CHECK(counted.ours == 0);
   CHECK(counted.libraries == 0);
 }
+
+}  // namespace dl::cluster::allocation_test

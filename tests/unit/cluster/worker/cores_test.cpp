@@ -6,7 +6,7 @@
 
 #include "libcore/cluster/worker/place.h"
 
-namespace dl::cluster {
+namespace dl::cluster::cores_test {
 namespace {
 
 std::string shared(const Cores& cores, int ranks = 1,
@@ -74,4 +74,4 @@ TEST_CASE("what the kernel says of this process") {
 }
 
 }  // namespace
-}  // namespace dl::cluster
+}  // namespace dl::cluster::cores_test

@@ -22,7 +22,8 @@
 #include "libcore/exchange/device_residual.h"
 #include "tests/unit/cluster/worker/play.h"
 
-using namespace dl::cluster;
+namespace dl::cluster::device_sharing_test {
+
 using namespace dl::cluster::test;
 using namespace dl::exchange;
 using dl::tensor::Tensor;
@@ -315,3 +316,5 @@ TEST_CASE("of a step of sharing on a device, coded updates cross the bus") {
 }
 
 #endif
+
+}  // namespace dl::cluster::device_sharing_test

@@ -9,7 +9,7 @@
 
 #include "libcore/base/error.h"
 
-namespace dl::cluster {
+namespace dl::cluster::launcher_test {
 namespace {
 
 // tests/golden/launchers/NAME: lines of VARIABLE=VALUE.
@@ -151,4 +151,4 @@ TEST_CASE("what is no number is an error") {
 }
 
 }  // namespace
-}  // namespace dl::cluster
+}  // namespace dl::cluster::launcher_test

@@ -9,7 +9,8 @@
 
 #include "tests/unit/data/sample.h"
 
-using namespace dl::cluster;
+namespace dl::cluster::mailbox_test {
+
 using std::chrono::milliseconds;
 
 namespace {
@@ -131,3 +132,5 @@ TEST_CASE("a fetch gets its record, or the reason why not") {
   fetcher.open();
   CHECK_FALSE(fetcher.closed());
 }
+
+}  // namespace dl::cluster::mailbox_test

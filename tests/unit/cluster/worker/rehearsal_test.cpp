@@ -9,7 +9,8 @@
 #include "libcore/base/error.h"
 #include "libcore/tensor/tensor.h"
 
-using namespace dl::cluster;
+namespace dl::cluster::rehearsal_test {
+
 using dl::tensor::DType;
 using dl::tensor::Tensor;
 
@@ -130,3 +131,5 @@ TEST_CASE("rehearsed sharing codes each update and applies it") {
   CHECK(rehearsal.decode.size() == 3);
   CHECK(rehearsal.bytes() > 0);
 }
+
+}  // namespace dl::cluster::rehearsal_test

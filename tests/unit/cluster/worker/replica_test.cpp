@@ -9,7 +9,8 @@
 
 #include "libcore/base/error.h"
 
-using dl::cluster::Replica;
+namespace dl::cluster::replica_test {
+
 using dl::tensor::DType;
 using dl::tensor::Tensor;
 using Floats = std::vector<float>;
@@ -271,3 +272,5 @@ TEST_CASE("a gradient stays while statistics are looked at") {
   };
   CHECK(gradient(true) == gradient(false));
 }
+
+}  // namespace dl::cluster::replica_test

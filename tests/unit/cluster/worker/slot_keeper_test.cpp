@@ -12,7 +12,8 @@
 #include "libcore/exchange/delta.h"
 #include "libcore/io/digest.h"
 
-using namespace dl::cluster;
+namespace dl::cluster::slot_keeper_test {
+
 using dl::exchange::DeltaFormat;
 
 namespace {
@@ -238,3 +239,5 @@ TEST_CASE("a State must have the velocity that its optimizer wants") {
   keeper.take(r);
   CHECK(copy(keeper.begin(task(1, 2, 0))->parameters) == Floats{2.5F, 2.5F});
 }
+
+}  // namespace dl::cluster::slot_keeper_test

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-using namespace dl::cluster;
+namespace dl::cluster::slowest_test {
 
 TEST_CASE("one worker takes the mean, and many what is the longest") {
   const std::vector<double> times = {3, 1, 1, 1};
@@ -34,3 +34,5 @@ TEST_CASE("a round longer than what was measured is like half of that") {
     CHECK(round == Approx(100));
   CHECK(slowest_round_of(std::vector<double>{2}, 5)[3] == Approx(10));
 }
+
+}  // namespace dl::cluster::slowest_test

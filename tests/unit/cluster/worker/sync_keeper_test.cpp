@@ -15,7 +15,8 @@
 #include "libcore/exchange/delta.h"
 #include "libcore/io/digest.h"
 
-using namespace dl::cluster;
+namespace dl::cluster::sync_keeper_test {
+
 using dl::tensor::DType;
 using dl::tensor::Tensor;
 using Floats = std::vector<float>;
@@ -202,3 +203,5 @@ TEST_CASE("a replica that differs is told of once, and nothing begins") {
   task.version = 1;
   CHECK(worker.keeper.begin(task));
 }
+
+}  // namespace dl::cluster::sync_keeper_test

@@ -9,7 +9,8 @@
 #include "libcore/exchange/threshold.h"
 #include "tests/unit/cluster/worker/play.h"
 
-using namespace dl::cluster;
+namespace dl::cluster::trainer_test {
+
 using namespace dl::cluster::test;
 
 namespace {
@@ -348,3 +349,5 @@ TEST_CASE("evaluation covers its batches and can be merged") {
   const double accuracy = evaluation->metric("accuracy");
   CHECK((accuracy >= 0 && accuracy <= 1));
 }
+
+}  // namespace dl::cluster::trainer_test

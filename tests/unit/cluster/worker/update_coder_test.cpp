@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-using namespace dl::cluster;
+namespace dl::cluster::update_coder_test {
 
 namespace {
 
@@ -76,3 +76,5 @@ TEST_CASE("what is left of updates shrinks with their learning rate") {
   CHECK(ledger.given ==
         Approx(ledger.sent.sum + ledger.clipped.sum + ledger.residual.sum));
 }
+
+}  // namespace dl::cluster::update_coder_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/nn/support.h"
 
-namespace dl::convert {
+namespace dl::convert::diagram_test {
 namespace {
 
 const char* const kNetwork = R"({
@@ -98,4 +98,4 @@ TEST_CASE("in a drawing arrows go down and no boxes lie over each other") {
 }
 
 }  // namespace
-}  // namespace dl::convert
+}  // namespace dl::convert::diagram_test

@@ -8,7 +8,7 @@
 #include "libcore/convert/export/keras/model.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::convert {
+namespace dl::convert::keras_test {
 namespace {
 
 nn::Model model_of(const std::string& network) {
@@ -240,4 +240,4 @@ TEST_CASE("Keras rescales an output that is to be an input") {
 }
 
 }  // namespace
-}  // namespace dl::convert
+}  // namespace dl::convert::keras_test

@@ -16,7 +16,7 @@
 
 #include "tests/unit/nn/support.h"
 
-namespace dl::convert {
+namespace dl::convert::onnx_test {
 namespace {
 
 nn::Model model_of(const nn::NetworkConfig& config) {
@@ -239,4 +239,4 @@ TEST_CASE("what ONNX has no word for is refused by its layer's name") {
 }
 
 }  // namespace
-}  // namespace dl::convert
+}  // namespace dl::convert::onnx_test

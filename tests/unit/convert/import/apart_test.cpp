@@ -11,7 +11,7 @@
 
 #include "libcore/base/error.h"
 
-namespace dl::convert {
+namespace dl::convert::apart_test {
 namespace {
 
 constexpr ApartLimits kLimits{.memory = std::uint64_t{64} << 20,
@@ -90,4 +90,4 @@ TEST_CASE("a reader apart opens nothing, neither files nor sockets") {
 #endif
 
 }  // namespace
-}  // namespace dl::convert
+}  // namespace dl::convert::apart_test

@@ -6,7 +6,7 @@
 #include "libcore/convert/import/dl4j/nd4j_array.h"
 #include "libcore/convert/import/dl4j/normalizer.h"
 
-namespace dl::convert::dl4j {
+namespace dl::convert::dl4j::dl4j_array_test {
 namespace {
 
 std::string big_endian(std::uint64_t value, int bytes) {
@@ -168,4 +168,4 @@ TEST_CASE("normalizers of DL4J become ours") {
 }
 
 }  // namespace
-}  // namespace dl::convert::dl4j
+}  // namespace dl::convert::dl4j::dl4j_array_test

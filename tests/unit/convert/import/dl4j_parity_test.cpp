@@ -19,7 +19,7 @@
 #include "libcore/nn/model/model.h"
 #include "libcore/nn/network.h"
 
-namespace dl::convert {
+namespace dl::convert::dl4j_parity_test {
 namespace {
 
 using tensor::DType;
@@ -264,4 +264,4 @@ TEST_CASE("RnnCsvSequenceClassification1 is as Deeplearning4j recorded it") {
 }
 
 }  // namespace
-}  // namespace dl::convert
+}  // namespace dl::convert::dl4j_parity_test

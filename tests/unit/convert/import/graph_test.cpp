@@ -5,7 +5,7 @@
 #include "libcore/base/error.h"
 #include "libcore/nn/config/config.h"
 
-namespace dl::convert {
+namespace dl::convert::graph_test {
 namespace {
 
 TEST_CASE("names of any text become names of nodes") {
@@ -113,4 +113,4 @@ TEST_CASE("nodes that share say no more than whose parameters they have") {
 }
 
 }  // namespace
-}  // namespace dl::convert
+}  // namespace dl::convert::graph_test

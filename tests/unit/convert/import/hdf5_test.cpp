@@ -10,7 +10,7 @@
 #include "libcore/convert/import/archive.h"
 #include "libcore/convert/import/file.h"
 
-namespace dl::convert {
+namespace dl::convert::hdf5_test {
 namespace {
 
 constexpr hsize_t kCount[] = {3};
@@ -100,4 +100,4 @@ TEST_CASE("a user block is passed over") {
 }
 
 }  // namespace
-}  // namespace dl::convert
+}  // namespace dl::convert::hdf5_test

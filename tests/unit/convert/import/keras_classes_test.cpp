@@ -4,7 +4,7 @@
 
 #include "libcore/convert/import/keras/classes.h"
 
-namespace dl::convert {
+namespace dl::convert::keras_classes_test {
 namespace {
 
 TEST_CASE("dl-import(1) has every class of Keras that is known") {
@@ -17,4 +17,4 @@ TEST_CASE("dl-import(1) has every class of Keras that is known") {
 }
 
 }  // namespace
-}  // namespace dl::convert
+}  // namespace dl::convert::keras_classes_test

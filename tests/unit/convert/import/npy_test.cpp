@@ -7,7 +7,7 @@
 
 #include "libcore/base/error.h"
 
-namespace dl::convert {
+namespace dl::convert::npy_test {
 namespace {
 
 // A file of version 1.
@@ -68,4 +68,4 @@ TEST_CASE("other types are refused") {
 }
 
 }  // namespace
-}  // namespace dl::convert
+}  // namespace dl::convert::npy_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/convert/import/onnx_graphs.h"
 
-namespace dl::convert {
+namespace dl::convert::onnx_along_test {
 namespace {
 
 using testing::Graph;
@@ -302,4 +302,4 @@ TEST_CASE("constants beside values, before them, and for each number") {
 }
 
 }  // namespace
-}  // namespace dl::convert
+}  // namespace dl::convert::onnx_along_test

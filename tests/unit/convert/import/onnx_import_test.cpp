@@ -6,7 +6,7 @@
 
 #include "tests/unit/convert/import/onnx_graphs.h"
 
-namespace dl::convert {
+namespace dl::convert::onnx_import_test {
 namespace {
 
 using testing::Graph;
@@ -435,4 +435,4 @@ TEST_CASE("names of classes are taken where they are as many as numbers") {
 }
 
 }  // namespace
-}  // namespace dl::convert
+}  // namespace dl::convert::onnx_import_test

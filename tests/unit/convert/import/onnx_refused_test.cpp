@@ -5,7 +5,7 @@
 
 #include "tests/unit/convert/import/onnx_graphs.h"
 
-namespace dl::convert {
+namespace dl::convert::onnx_refused_test {
 namespace {
 
 using testing::Graph;
@@ -287,4 +287,4 @@ TEST_CASE("sentences say the batch, and not what it is counted as") {
 }
 
 }  // namespace
-}  // namespace dl::convert
+}  // namespace dl::convert::onnx_refused_test

@@ -17,13 +17,13 @@ constexpr cublasStatus_t kFine = CUBLAS_STATUS_SUCCESS;
 constexpr cublasStatus_t kInvalid = CUBLAS_STATUS_INVALID_VALUE;
 constexpr cublasStatus_t kUnsupported = CUBLAS_STATUS_NOT_SUPPORTED;
 
-cublasStatus_t call(const char* name) {
+cublasStatus_t cublas_call(const char* name) {
   note_call(name);
   return static_cast<cublasStatus_t>(failure_of(name));
 }
 
 // The library's pointers are to these.
-struct Handle {};
+struct BlasHandle {};
 struct Operation {
   cublasComputeType_t compute;
   cudaDataType_t scale;
@@ -87,17 +87,18 @@ cublasStatus_t keep(T& field, const void* value, std::size_t bytes) {
 }
 
 cublasStatus_t create_handle(cublasLtHandle_t* made) {
-  if (const auto failed = call("cublasLtCreate")) return failed;
-  return create(made, Handle{});
+  if (const auto failed = cublas_call("cublasLtCreate")) return failed;
+  return create(made, BlasHandle{});
 }
 cublasStatus_t destroy_handle(cublasLtHandle_t handle) {
-  return destroy<Handle>(handle);
+  return destroy<BlasHandle>(handle);
 }
 
 cublasStatus_t create_operation(cublasLtMatmulDesc_t* made,
                                 cublasComputeType_t compute,
                                 cudaDataType_t scale) {
-  if (const auto failed = call("cublasLtMatmulDescCreate")) return failed;
+  if (const auto failed = cublas_call("cublasLtMatmulDescCreate"))
+    return failed;
   return create(made, Operation{compute, scale});
 }
 cublasStatus_t destroy_operation(cublasLtMatmulDesc_t operation) {
@@ -127,7 +128,8 @@ cublasStatus_t set_operation(cublasLtMatmulDesc_t opaque,
 cublasStatus_t create_layout(cublasLtMatrixLayout_t* made, cudaDataType_t type,
                              std::uint64_t rows, std::uint64_t columns,
                              std::int64_t column) {
-  if (const auto failed = call("cublasLtMatrixLayoutCreate")) return failed;
+  if (const auto failed = cublas_call("cublasLtMatrixLayoutCreate"))
+    return failed;
   return create(made, Layout{type, rows, columns, column});
 }
 cublasStatus_t destroy_layout(cublasLtMatrixLayout_t layout) {
@@ -149,7 +151,8 @@ cublasStatus_t set_layout(cublasLtMatrixLayout_t opaque,
 }
 
 cublasStatus_t create_preference(cublasLtMatmulPreference_t* made) {
-  if (const auto failed = call("cublasLtMatmulPreferenceCreate")) return failed;
+  if (const auto failed = cublas_call("cublasLtMatmulPreferenceCreate"))
+    return failed;
   return create(made, Preference{});
 }
 cublasStatus_t destroy_preference(cublasLtMatmulPreference_t preference) {
@@ -246,11 +249,12 @@ cublasStatus_t choose(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
                       cublasLtMatmulPreference_t opaque, int most,
                       cublasLtMatmulHeuristicResult_t results[],
                       int* results_made) {
-  if (const auto failed = call("cublasLtMatmulAlgoGetHeuristic")) return failed;
+  if (const auto failed = cublas_call("cublasLtMatmulAlgoGetHeuristic"))
+    return failed;
   const auto* const preference = as<Preference>(opaque);
   const Problem p{as<Operation>(operation), as<Layout>(a), as<Layout>(b),
                   as<Layout>(c), as<Layout>(d)};
-  if (as<Handle>(handle) == nullptr || preference == nullptr || !p.fits() ||
+  if (as<BlasHandle>(handle) == nullptr || preference == nullptr || !p.fits() ||
       most < 1)
     return kInvalid;
   const auto& all = preference->alignment;
@@ -332,11 +336,11 @@ cublasStatus_t matmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
                       cublasLtMatrixLayout_t layout_d,
                       const cublasLtMatmulAlgo_t* algorithm, void* workspace,
                       std::size_t workspace_bytes, cudaStream_t stream) {
-  if (const auto failed = call("cublasLtMatmul")) return failed;
+  if (const auto failed = cublas_call("cublasLtMatmul")) return failed;
   const Problem p{as<Operation>(operation), as<Layout>(layout_a),
                   as<Layout>(layout_b), as<Layout>(layout_c),
                   as<Layout>(layout_d)};
-  if (as<Handle>(handle) == nullptr || !p.fits() || algorithm == nullptr ||
+  if (as<BlasHandle>(handle) == nullptr || !p.fits() || algorithm == nullptr ||
       alpha == nullptr || beta == nullptr)
     return kInvalid;
 

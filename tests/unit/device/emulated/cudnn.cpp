@@ -15,11 +15,11 @@ namespace {
 constexpr std::int64_t kWorkspace = 512;  // bytes, of every plan
 
 // A descriptor's handle; what it holds is shared with those that refer to it.
-struct Handle {
+struct DnnHandle {
   std::shared_ptr<DnnObject> it = std::make_shared<DnnObject>();
 };
-Handle& handle_of(cudnnBackendDescriptor_t descriptor) {
-  return *static_cast<Handle*>(descriptor);
+DnnHandle& handle_of(cudnnBackendDescriptor_t descriptor) {
+  return *static_cast<DnnHandle*>(descriptor);
 }
 
 struct Library {
@@ -42,33 +42,34 @@ std::size_t size_of(cudnnBackendAttributeType_t type) {
   }
 }
 
-cudnnStatus_t call(const char* name) {
+cudnnStatus_t cudnn_call(const char* name) {
   note_call(name);
   return static_cast<cudnnStatus_t>(failure_of(name));
 }
 
 cudnnStatus_t create_descriptor(cudnnBackendDescriptorType_t type,
                                 cudnnBackendDescriptor_t* descriptor) {
-  if (const auto failed = call("cudnnBackendCreateDescriptor")) return failed;
+  if (const auto failed = cudnn_call("cudnnBackendCreateDescriptor"))
+    return failed;
   const bool queried = type == CUDNN_BACKEND_ENGINECFG_DESCRIPTOR ||
                        type == CUDNN_BACKEND_ENGINE_DESCRIPTOR;
   if (dnn_rules(type).empty() && !queried) return CUDNN_STATUS_NOT_SUPPORTED;
-  auto made = std::make_unique<Handle>();
+  auto made = std::make_unique<DnnHandle>();
   made->it->type = type;
   *descriptor = made.release();
   return CUDNN_STATUS_SUCCESS;
 }
 
 cudnnStatus_t destroy_descriptor(cudnnBackendDescriptor_t descriptor) {
-  delete static_cast<Handle*>(descriptor);
-  return call("cudnnBackendDestroyDescriptor");
+  delete static_cast<DnnHandle*>(descriptor);
+  return cudnn_call("cudnnBackendDestroyDescriptor");
 }
 
 cudnnStatus_t set_attribute(cudnnBackendDescriptor_t descriptor,
                             cudnnBackendAttributeName_t name,
                             cudnnBackendAttributeType_t type,
                             std::int64_t count, const void* values) {
-  if (const auto failed = call("cudnnBackendSetAttribute")) return failed;
+  if (const auto failed = cudnn_call("cudnnBackendSetAttribute")) return failed;
   DnnObject& object = *handle_of(descriptor).it;
   if (object.finalized) return CUDNN_STATUS_BAD_PARAM;
   const auto rules = dnn_rules(object.type);
@@ -99,7 +100,7 @@ cudnnStatus_t set_attribute(cudnnBackendDescriptor_t descriptor,
 }
 
 cudnnStatus_t finalize(cudnnBackendDescriptor_t descriptor) {
-  if (const auto failed = call("cudnnBackendFinalize")) return failed;
+  if (const auto failed = cudnn_call("cudnnBackendFinalize")) return failed;
   DnnObject& object = *handle_of(descriptor).it;
   if (object.finalized) return CUDNN_STATUS_BAD_PARAM;
   for (const DnnRule& rule : dnn_rules(object.type))
@@ -170,7 +171,7 @@ cudnnStatus_t get_attribute(cudnnBackendDescriptor_t descriptor,
                             cudnnBackendAttributeName_t name,
                             cudnnBackendAttributeType_t type, std::int64_t most,
                             std::int64_t* count, void* values) {
-  if (const auto failed = call("cudnnBackendGetAttribute")) return failed;
+  if (const auto failed = cudnn_call("cudnnBackendGetAttribute")) return failed;
   const DnnObject& object = *handle_of(descriptor).it;
   if (!object.finalized) return CUDNN_STATUS_NOT_INITIALIZED;
   if (object.type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR &&
@@ -208,7 +209,7 @@ cudnnStatus_t get_attribute(cudnnBackendDescriptor_t descriptor,
 
 cudnnStatus_t execute(cudnnHandle_t dnn, cudnnBackendDescriptor_t plan,
                       cudnnBackendDescriptor_t pack) {
-  if (const auto failed = call("cudnnBackendExecute")) return failed;
+  if (const auto failed = cudnn_call("cudnnBackendExecute")) return failed;
   if (dnn == nullptr || plan == nullptr || pack == nullptr)
     return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
   const DnnObject& what = *handle_of(plan).it;
@@ -236,15 +237,15 @@ cudnnStatus_t execute(cudnnHandle_t dnn, cudnnBackendDescriptor_t plan,
 
 cudnnStatus_t create(cudnnHandle_t* dnn) {
   *dnn = reinterpret_cast<cudnnHandle_t>(new Library{});
-  return call("cudnnCreate");
+  return cudnn_call("cudnnCreate");
 }
 cudnnStatus_t destroy(cudnnHandle_t dnn) {
   delete &library_of(dnn);
-  return call("cudnnDestroy");
+  return cudnn_call("cudnnDestroy");
 }
 cudnnStatus_t set_stream(cudnnHandle_t dnn, cudaStream_t stream) {
   library_of(dnn).stream = stream;
-  return call("cudnnSetStream");
+  return cudnn_call("cudnnSetStream");
 }
 const char* error_text(cudnnStatus_t status) {
   return status == CUDNN_STATUS_SUCCESS ? "no error" : "an emulated failure";

@@ -13,12 +13,12 @@ namespace dl::device::cuda {
 namespace {
 
 using Extents = std::span<const std::int64_t>;
-using Place = std::array<std::int64_t, CUDNN_DIM_MAX>;
+using DnnPlace = std::array<std::int64_t, CUDNN_DIM_MAX>;
 
 // Calls f(place) for each place of a box, the last extent running fastest.
 template <typename F>
 void for_each_place(Extents box, F f) {
-  Place at{};
+  DnnPlace at{};
   for (;;) {
     f(at);
     std::size_t k = box.size();
@@ -42,10 +42,10 @@ void for_each_term(const DnnOperands& o, F f) {
   const std::int64_t channels = w[1];
   const std::int64_t filters = w[0] / (x[1] / channels);  // of a group
   // Batch, filter, output pixel, tap.
-  Place box{y[0], y[1]};
+  DnnPlace box{y[0], y[1]};
   std::ranges::copy(y.subspan(2), box.begin() + 2);
   std::ranges::copy(w.subspan(2), box.begin() + 2 + space);
-  for_each_place({box.data(), 2 + 2 * space}, [&](const Place& at) {
+  for_each_place({box.data(), 2 + 2 * space}, [&](const DnnPlace& at) {
     std::int64_t to_x = at[0] * sx[0] + at[1] / filters * channels * sx[1];
     std::int64_t to_w = at[1] * sw[0];
     std::int64_t to_y = at[0] * sy[0] + at[1] * sy[1];
@@ -108,7 +108,7 @@ void convolve(const DnnOperands& o, FactorType type, void* x, void* w,
 }
 
 void apply(const DnnOperands& o, bool loses_nan, void* a, void* b, void* y) {
-  const auto offset = [](const DnnObject& tensor, const Place& at) {
+  const auto offset = [](const DnnObject& tensor, const DnnPlace& at) {
     std::int64_t sum = 0;
     for (std::size_t k = 0; k < tensor.extents().size(); ++k)
       if (tensor.extents()[k] != 1) sum += at[k] * tensor.strides()[k];
@@ -117,7 +117,7 @@ void apply(const DnnOperands& o, bool loses_nan, void* a, void* b, void* y) {
   const auto relu = [=](double x) {
     return x < 0 || (loses_nan && x != x) ? 0 : x;
   };
-  for_each_place(o.y->extents(), [&](const Place& at) {
+  for_each_place(o.y->extents(), [&](const DnnPlace& at) {
     const double x = number_of(*o.x, a, offset(*o.x, at));
     put(*o.y, y, offset(*o.y, at),
         o.w == o.x ? relu(x) : x + number_of(*o.w, b, offset(*o.w, at)));

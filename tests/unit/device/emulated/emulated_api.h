@@ -40,6 +40,12 @@ bool take_failed_call();
 // ... and whether this one is to: its status, or 0.
 int failure_of(const char* name);
 
+// Notes it, and says whether it goes wrong.
+inline cudaError_t cuda_call(const char* name) {
+  note_call(name);
+  return static_cast<cudaError_t>(failure_of(name));
+}
+
 // Of devices that are opened from now on; 9 without.
 void set_compute_capability(int major);
 

@@ -26,13 +26,8 @@ thread_local bool spoilt = false;
 std::map<const void*, std::unique_ptr<Graph>> graphs;
 std::map<const void*, std::unique_ptr<Executable>> executables;
 
-cudaError_t call(const char* name) {
-  note_call(name);
-  return static_cast<cudaError_t>(failure_of(name));
-}
-
 cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  if (const auto failed = call("cudaStreamBeginCapture")) return failed;
+  if (const auto failed = cuda_call("cudaStreamBeginCapture")) return failed;
   if (captured != nullptr) return cudaErrorIllegalState;
   if (mode != cudaStreamCaptureModeThreadLocal) return cudaErrorInvalidValue;
   captured = std::make_unique<Graph>();
@@ -42,7 +37,7 @@ cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode) {
 }
 
 cudaError_t end_capture(cudaStream_t, cudaGraph_t* graph) {
-  const auto failed = call("cudaStreamEndCapture");
+  const auto failed = cuda_call("cudaStreamEndCapture");
   *graph = nullptr;
   if (captured == nullptr) return cudaErrorIllegalState;
   auto made = std::move(captured);
@@ -70,7 +65,8 @@ cudaError_t last_captured(cudaStream_t, cudaStreamCaptureStatus* status,
 
 cudaError_t instantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                         unsigned long long) {
-  if (const auto failed = call("cudaGraphInstantiateWithFlags")) return failed;
+  if (const auto failed = cuda_call("cudaGraphInstantiateWithFlags"))
+    return failed;
   const auto found = graphs.find(graph);
   if (found == graphs.end()) return cudaErrorInvalidValue;
   auto made = std::make_unique<Executable>();
@@ -97,7 +93,7 @@ KeptWork* find(cudaGraphExec_t executable, cudaGraphNode_t node) {
 
 cudaError_t set_kernel(cudaGraphExec_t executable, cudaGraphNode_t node,
                        const cudaKernelNodeParams* to) {
-  if (const auto failed = call("cudaGraphExecKernelNodeSetParams"))
+  if (const auto failed = cuda_call("cudaGraphExecKernelNodeSetParams"))
     return failed;
   KeptWork* const found = find(executable, node);
   if (found == nullptr || !std::holds_alternative<KernelWork>(found->work()))
@@ -113,7 +109,7 @@ cudaError_t set_kernel(cudaGraphExec_t executable, cudaGraphNode_t node,
 
 cudaError_t set_copy(cudaGraphExec_t executable, cudaGraphNode_t node, void* to,
                      const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  if (const auto failed = call("cudaGraphExecMemcpyNodeSetParams1D"))
+  if (const auto failed = cuda_call("cudaGraphExecMemcpyNodeSetParams1D"))
     return failed;
   KeptWork* const found = find(executable, node);
   if (found == nullptr || !std::holds_alternative<CopyWork>(found->work()))
@@ -126,7 +122,7 @@ cudaError_t set_copy(cudaGraphExec_t executable, cudaGraphNode_t node, void* to,
 
 // What the nodes are told later is of later launches.
 cudaError_t launch(cudaGraphExec_t executable, cudaStream_t stream) {
-  if (const auto failed = call("cudaGraphLaunch")) return failed;
+  if (const auto failed = cuda_call("cudaGraphLaunch")) return failed;
   if (captured != nullptr) return illegal_in_capture();
   const auto found = executables.find(executable);
   if (found == executables.end()) return cudaErrorInvalidValue;

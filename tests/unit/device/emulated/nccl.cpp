@@ -48,7 +48,7 @@ ncclResult_t noted(const char* name) {
   return static_cast<ncclResult_t>(failure_of(name));
 }
 
-ncclResult_t get_version(int* version) {
+ncclResult_t get_nccl_version(int* version) {
   *version = NCCL_VERSION_CODE;
   return ncclSuccess;
 }
@@ -165,7 +165,7 @@ ncclResult_t broadcast(const void* from, void* to, std::size_t count,
 }  // namespace
 
 void set_nccl(Api& api) {
-  api.ncclGetVersion = get_version;
+  api.ncclGetVersion = get_nccl_version;
   api.ncclGetErrorString = error_text;
   api.ncclCommInitAll = init_all;
   api.ncclCommDestroy = destroy;

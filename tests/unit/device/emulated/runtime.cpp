@@ -42,19 +42,13 @@ std::atomic<std::size_t> bus_bytes = 0;
 thread_local int gpu_of_thread = 0;
 thread_local int calls_of_thread = 0;  // that are under way
 
-// What is to be seen of a call, and whether it goes wrong.
-cudaError_t call(const char* name) {
-  note_call(name);
-  return static_cast<cudaError_t>(failure_of(name));
-}
-
 cudaError_t get_device_count(int* count) {
   const char* const wanted = std::getenv("DL_EMULATED_GPUS");
   *count = wanted == nullptr ? 1 : std::atoi(wanted);
   return *count == 0 ? cudaErrorNoDevice : cudaSuccess;
 }
 cudaError_t set_device(int index) {
-  if (const auto failed = call("cudaSetDevice")) return failed;
+  if (const auto failed = cuda_call("cudaSetDevice")) return failed;
   int count = 0;
   get_device_count(&count);
   if (index >= count) return cudaErrorInvalidDevice;
@@ -63,7 +57,7 @@ cudaError_t set_device(int index) {
 }
 int capability = 9;
 cudaError_t get_attribute(int* value, cudaDeviceAttr attribute, int) {
-  if (const auto failed = call("cudaDeviceGetAttribute")) return failed;
+  if (const auto failed = cuda_call("cudaDeviceGetAttribute")) return failed;
   if (attribute != cudaDevAttrComputeCapabilityMajor)
     return cudaErrorInvalidValue;
   *value = capability;
@@ -86,12 +80,12 @@ cudaError_t allocate(void** memory, std::size_t bytes, Owned& owned, int gpu) {
   return cudaSuccess;
 }
 cudaError_t gpu_malloc(void** memory, std::size_t bytes) {
-  if (const auto failed = call("cudaMalloc")) return failed;
+  if (const auto failed = cuda_call("cudaMalloc")) return failed;
   if (const auto failed = illegal_in_capture()) return failed;
   return allocate(memory, bytes, device_memory, gpu_of_thread);
 }
 cudaError_t gpu_free(void* memory) {
-  call("cudaFree");
+  cuda_call("cudaFree");
   if (const auto failed = illegal_in_capture()) return failed;
   if (memory == nullptr) return cudaSuccess;
   catch_up_all();
@@ -101,7 +95,7 @@ cudaError_t gpu_free(void* memory) {
   return cudaSuccess;
 }
 cudaError_t host_alloc(void** memory, std::size_t bytes, unsigned) {
-  if (const auto failed = call("cudaHostAlloc")) return failed;
+  if (const auto failed = cuda_call("cudaHostAlloc")) return failed;
   if (const auto failed = illegal_in_capture()) return failed;
   return allocate(memory, bytes, host_memory, kNoGpu);
 }
@@ -130,7 +124,7 @@ bool lies_in(const Owned& owned, const void* address, std::size_t bytes) {
 }
 cudaError_t copy(void* to, const void* from, std::size_t bytes,
                  cudaMemcpyKind kind, cudaStream_t stream) {
-  if (const auto failed = call("cudaMemcpyAsync")) return failed;
+  if (const auto failed = cuda_call("cudaMemcpyAsync")) return failed;
   const CopyWork work{to, from, bytes, kind};
   if (const auto failed = check(work)) {
     illegal_in_capture();
@@ -140,23 +134,23 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes,
 }
 cudaError_t set_memory(void* memory, int value, std::size_t bytes,
                        cudaStream_t stream) {
-  if (const auto failed = call("cudaMemsetAsync")) return failed;
+  if (const auto failed = cuda_call("cudaMemsetAsync")) return failed;
   return put(stream, [=] { std::memset(memory, value, bytes); });
 }
 
-cudaError_t get_last_error() { return call("cudaGetLastError"); }
+cudaError_t get_last_error() { return cuda_call("cudaGetLastError"); }
 
 cudaError_t launch(const void* function, dim3 grid, dim3 threads,
                    void** arguments, std::size_t shared, cudaStream_t stream) {
-  if (const auto failed = call("cudaLaunchKernel")) return failed;
+  if (const auto failed = cuda_call("cudaLaunchKernel")) return failed;
   const KernelWork work{function, grid, threads, shared, arguments[0]};
   if (const auto failed = check(work)) return failed;
   return put(stream, work);
 }
 
-using Function = std::size_t (*)(const Block&, const void*);
-Function function_of(const KernelWork& work) {
-  return reinterpret_cast<Function>(const_cast<void*>(work.function));
+using KernelFunction = std::size_t (*)(const Block&, const void*);
+KernelFunction function_of(const KernelWork& work) {
+  return reinterpret_cast<KernelFunction>(const_cast<void*>(work.function));
 }
 
 }  // namespace

@@ -25,11 +25,6 @@ struct Event {
 };
 std::map<const void*, std::unique_ptr<Event>> events;
 
-cudaError_t call(const char* name) {
-  note_call(name);
-  return static_cast<cudaError_t>(failure_of(name));
-}
-
 template <class T>
 T* find(const std::map<const void*, std::unique_ptr<T>>& owned,
         const void* handle) {
@@ -59,7 +54,7 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned) {
       [&](const auto& entry) { return entry.second->gpu == made->gpu; })));
   *stream = reinterpret_cast<cudaStream_t>(made.get());
   streams[*stream] = std::move(made);
-  return call("cudaStreamCreateWithFlags");
+  return cuda_call("cudaStreamCreateWithFlags");
 }
 
 cudaError_t destroy_stream(cudaStream_t stream) {
@@ -69,17 +64,17 @@ cudaError_t destroy_stream(cudaStream_t stream) {
         return entry.second->asked_for.empty();
       }))
     check_freed();
-  return call("cudaStreamDestroy");
+  return cuda_call("cudaStreamDestroy");
 }
 
 cudaError_t synchronize_stream(cudaStream_t stream) {
-  if (const auto failed = call("cudaStreamSynchronize")) return failed;
+  if (const auto failed = cuda_call("cudaStreamSynchronize")) return failed;
   catch_up(stream);
   return illegal_in_capture();
 }
 
 cudaError_t create_event(cudaEvent_t* event, unsigned) {
-  if (const auto failed = call("cudaEventCreateWithFlags")) return failed;
+  if (const auto failed = cuda_call("cudaEventCreateWithFlags")) return failed;
   auto made = std::make_unique<Event>();
   *event = reinterpret_cast<cudaEvent_t>(made.get());
   events[*event] = std::move(made);
@@ -87,14 +82,14 @@ cudaError_t create_event(cudaEvent_t* event, unsigned) {
 }
 
 cudaError_t destroy_event(cudaEvent_t event) {
-  call("cudaEventDestroy");
+  cuda_call("cudaEventDestroy");
   return events.erase(event) == 1 ? cudaSuccess
                                   : cudaErrorInvalidResourceHandle;
 }
 
 // In a capture it would be recorded in the graph, and could not be waited for.
 cudaError_t record_event(cudaEvent_t event, cudaStream_t stream) {
-  if (const auto failed = call("cudaEventRecord")) return failed;
+  if (const auto failed = cuda_call("cudaEventRecord")) return failed;
   Event* const found = find(events, event);
   if (found == nullptr) return cudaErrorInvalidResourceHandle;
   const EmulatedStream* const of = find(streams, stream);
@@ -104,7 +99,7 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t synchronize_event(cudaEvent_t event) {
-  if (const auto failed = call("cudaEventSynchronize")) return failed;
+  if (const auto failed = cuda_call("cudaEventSynchronize")) return failed;
   const Event* const found = find(events, event);
   if (found == nullptr) return cudaErrorInvalidResourceHandle;
   run_until(*found);
@@ -113,7 +108,7 @@ cudaError_t synchronize_event(cudaEvent_t event) {
 
 // In a capture it would wait for what was recorded in the same.
 cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  if (const auto failed = call("cudaStreamWaitEvent")) return failed;
+  if (const auto failed = cuda_call("cudaStreamWaitEvent")) return failed;
   if (const auto failed = illegal_in_capture()) return failed;
   const Event* const found = find(events, event);
   if (found == nullptr) return cudaErrorInvalidResourceHandle;

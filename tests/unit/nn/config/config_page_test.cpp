@@ -12,10 +12,9 @@
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/config/layers_page.h"
 
-namespace {
+namespace dl::nn::config_page_test {
 
-using dl::Json;
-using dl::nn::Key;
+namespace {
 
 std::string read_file(const std::string& path) {
   std::ifstream in(DL_SOURCE_DIR "/" + path);
@@ -146,3 +145,5 @@ TEST_CASE("the schema says what the table says") {
     CHECK(schema["$defs"].contains(text.substr(at, text.find('"', at) - at)));
   }
 }
+
+}  // namespace dl::nn::config_page_test

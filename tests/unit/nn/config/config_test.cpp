@@ -12,10 +12,9 @@
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layout.h"
 
-namespace {
+namespace dl::nn::config_test {
 
-using dl::Json;
-using dl::nn::parse_network;
+namespace {
 
 const std::string kRepository = DL_SOURCE_DIR;
 
@@ -571,3 +570,5 @@ TEST_CASE("networks of released versions keep their meaning for ever") {
     CHECK(to_json(parse_network(resolved.dump(), name)) == resolved);
   }
 }
+
+}  // namespace dl::nn::config_test

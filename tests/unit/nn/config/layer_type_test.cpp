@@ -11,7 +11,7 @@
 #include "libcore/nn/model/initialise.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::layer_type_test {
 namespace {
 
 // A value that a key without a default may have.
@@ -245,4 +245,4 @@ TEST_CASE("types of layers are named in their own files alone") {
   }
 }
 
-}  // namespace dl::nn
+}  // namespace dl::nn::layer_type_test

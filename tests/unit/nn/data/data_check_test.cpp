@@ -7,7 +7,7 @@
 
 #include "tests/unit/nn/pets.h"
 
-namespace dl::nn::testing {
+namespace dl::nn::testing::data_check_test {
 namespace {
 
 using tensor::DType;
@@ -89,4 +89,4 @@ TEST_CASE("a normalizer fits the dtype and the columns it was made for") {
 }
 
 }  // namespace
-}  // namespace dl::nn::testing
+}  // namespace dl::nn::testing::data_check_test

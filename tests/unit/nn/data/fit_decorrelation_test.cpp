@@ -12,7 +12,7 @@
 #include "libcore/nn/model/model_metadata.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn::testing {
+namespace dl::nn::testing::fit_decorrelation_test {
 namespace {
 
 constexpr char kOutput[] =
@@ -241,4 +241,4 @@ TEST_CASE("where columns are needed they cannot be made anew") {
                     Catch::StartsWith("masking directly behind an input"));
 }
 
-}  // namespace dl::nn::testing
+}  // namespace dl::nn::testing::fit_decorrelation_test

@@ -4,7 +4,7 @@
 #include "libcore/nn/plan/plan.h"
 #include "tests/unit/nn/gradient_check.h"
 
-namespace dl::nn {
+namespace dl::nn::target_test {
 namespace {
 
 using tensor::DType;
@@ -310,4 +310,4 @@ TEST_CASE("a target that its loss cannot take is refused where it is known") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::target_test

@@ -9,7 +9,7 @@
 #include "libcore/nn/data/target_source.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::targets_test {
 namespace {
 
 using testing::compile;
@@ -134,4 +134,4 @@ TEST_CASE("columns of the data are those of a target in the network's shape") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::targets_test

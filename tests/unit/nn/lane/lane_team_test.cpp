@@ -7,7 +7,7 @@
 #include "libcore/base/error.h"
 #include "libcore/device/open.h"
 
-namespace dl::nn {
+namespace dl::nn::lane_team_test {
 namespace {
 
 using Catch::Matchers::Message;
@@ -81,4 +81,4 @@ TEST_CASE("of several errors the first lane's is told") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::lane_team_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/nn/gradient_check.h"
 
-namespace dl::nn {
+namespace dl::nn::weight_noise_test {
 namespace {
 
 constexpr Position kAt{3, 0, 5};
@@ -98,4 +98,4 @@ TEST_CASE("a document keeps what disturbs its weights") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::weight_noise_test

@@ -7,7 +7,7 @@
 #include "libcore/nn/layout.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::activation_test {
 namespace {
 
 using Catch::Matchers::Message;
@@ -150,4 +150,4 @@ TEST_CASE("max pooling behind a convolution with any activation") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::activation_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/nn/gradient_check.h"
 
-namespace dl::nn {
+namespace dl::nn::image_gradient_test {
 namespace {
 
 using testing::sequence;
@@ -174,4 +174,4 @@ TEST_CASE("what a mask leaves out of a series changes nothing") {
   CHECK(std::ranges::equal(before.as<float>(), after.as<float>()));
 }
 
-}  // namespace dl::nn
+}  // namespace dl::nn::image_gradient_test

@@ -8,7 +8,7 @@
 #include "libcore/nn/layer.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::image_numbers_test {
 namespace {
 
 using tensor::Shape;
@@ -230,4 +230,4 @@ TEST_CASE("layers over images, series and volumes give PyTorch's numbers") {
   }
 }
 
-}  // namespace dl::nn
+}  // namespace dl::nn::image_numbers_test

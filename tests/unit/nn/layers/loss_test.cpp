@@ -7,7 +7,7 @@
 #include "libcore/nn/data/targets.h"
 #include "tests/unit/nn/gradient_check.h"
 
-namespace dl::nn {
+namespace dl::nn::loss_test {
 namespace {
 
 using Catch::Matchers::Message;
@@ -348,4 +348,4 @@ TEST_CASE("targets are standardized for losses of distance alone") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::loss_test

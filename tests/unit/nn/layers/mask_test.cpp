@@ -6,7 +6,7 @@
 #include "libcore/nn/model/initialise.h"
 #include "tests/unit/nn/gradient_check.h"
 
-namespace dl::nn {
+namespace dl::nn::mask_test {
 namespace {
 
 using Rows = std::vector<std::vector<double>>;
@@ -454,4 +454,4 @@ TEST_CASE("tokens may come in the only column of a table") {
   CHECK(std::ranges::equal(a.as<float>(), b.as<float>()));
 }
 
-}  // namespace dl::nn
+}  // namespace dl::nn::mask_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/nn/gradient_check.h"
 
-namespace dl::nn {
+namespace dl::nn::own_loss_test {
 namespace {
 
 using tensor::DType;
@@ -152,4 +152,4 @@ TEST_CASE("codes that there cannot be are refused") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::own_loss_test

@@ -8,7 +8,7 @@
 #include "libcore/nn/model/initialise.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::recurrent_test {
 namespace {
 
 using Catch::Matchers::Message;
@@ -360,4 +360,4 @@ TEST_CASE("an LSTM learns to remember the first of many steps") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::recurrent_test

@@ -2,7 +2,7 @@
 
 #include "tests/unit/nn/gradient_check.h"
 
-namespace dl::nn {
+namespace dl::nn::time_distributed_test {
 namespace {
 
 using tensor::DType;
@@ -142,4 +142,4 @@ TEST_CASE("a document keeps that a layer is time distributed") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::time_distributed_test

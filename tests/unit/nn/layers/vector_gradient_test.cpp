@@ -2,7 +2,7 @@
 
 #include "tests/unit/nn/gradient_check.h"
 
-namespace dl::nn {
+namespace dl::nn::vector_gradient_test {
 namespace {
 
 constexpr std::int64_t kExamples = 4;
@@ -234,4 +234,4 @@ TEST_CASE("gradients of slopes, noise and masking", "[gradient]") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::vector_gradient_test

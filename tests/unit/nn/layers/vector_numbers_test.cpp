@@ -7,7 +7,7 @@
 #include "libcore/nn/layer.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::vector_numbers_test {
 namespace {
 
 using tensor::DType;
@@ -370,4 +370,4 @@ TEST_CASE("stochastic depth drops whole examples") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::vector_numbers_test

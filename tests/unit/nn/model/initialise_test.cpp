@@ -8,13 +8,9 @@
 #include <cmath>
 #include <vector>
 
-namespace {
+namespace dl::nn::initialise_test {
 
-using dl::nn::FanMode;
-using dl::nn::ScaledDistribution;
-using dl::nn::TensorSpec;
-using dl::nn::WeightInit;
-using dl::nn::WeightStart;
+namespace {
 
 TensorSpec spec(dl::tensor::Shape shape, std::int64_t fan_in,
                 std::int64_t fan_out) {
@@ -282,3 +278,5 @@ TEST_CASE("a network starts with each tensor as its role wants it") {
   CHECK(s[43] == 0.0f);
   CHECK(s[44] == 0.5f);
 }
+
+}  // namespace dl::nn::initialise_test

@@ -20,11 +20,9 @@
 #include "libcore/nn/layout.h"
 #include "libcore/nn/model/initialise.h"
 
-namespace {
+namespace dl::nn::model_test {
 
-using dl::nn::load_model;
-using dl::nn::Model;
-using dl::nn::save_model;
+namespace {
 
 class Folder {
  public:
@@ -562,3 +560,5 @@ TEST_CASE("a model goes into a network and comes out again") {
   CHECK(copy.statistics == model.statistics);
   CHECK(copy.updater_state.empty());
 }
+
+}  // namespace dl::nn::model_test

@@ -5,7 +5,7 @@
 #include "libcore/nn/layer.h"
 #include "tests/unit/nn/gradient_check.h"
 
-namespace dl::nn {
+namespace dl::nn::pretrain_test {
 namespace {
 
 using testing::compile;
@@ -185,4 +185,4 @@ TEST_CASE("networks that cannot be pretrained are refused", "[pretrain]") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::pretrain_test

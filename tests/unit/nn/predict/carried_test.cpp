@@ -11,7 +11,7 @@
 #include "tests/unit/io/scratch.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::carried_test {
 namespace {
 
 using testing::DType;
@@ -317,4 +317,4 @@ TEST_CASE("damaged states are refused, wherever the damage is") {
         std::string::npos);
 }
 
-}  // namespace dl::nn
+}  // namespace dl::nn::carried_test

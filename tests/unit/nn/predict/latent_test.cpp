@@ -10,7 +10,7 @@
 #include "tests/unit/io/scratch.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn::testing {
+namespace dl::nn::testing::latent_test {
 namespace {
 
 // Means and logarithms of variances are parts of the input.
@@ -215,4 +215,4 @@ TEST_CASE("models that draw no codes, or reconstruct nothing, are refused") {
 }
 
 }  // namespace
-}  // namespace dl::nn::testing
+}  // namespace dl::nn::testing::latent_test

@@ -8,7 +8,7 @@
 #include "tests/unit/nn/gradient_check.h"
 #include "tests/unit/nn/random_graph.h"
 
-namespace dl::nn {
+namespace dl::nn::part_of_test {
 namespace {
 
 using testing::RandomGraph;
@@ -184,4 +184,4 @@ TEST_CASE("what is no part is refused", "[part]") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::part_of_test

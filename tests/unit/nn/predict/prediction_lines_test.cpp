@@ -10,7 +10,7 @@
 #include "tests/unit/io/scratch.h"
 #include "tests/unit/nn/pets.h"
 
-namespace dl::nn::testing {
+namespace dl::nn::testing::prediction_lines_test {
 namespace {
 
 tensor::Tensor outputs_of(const std::vector<float>& values,
@@ -177,4 +177,4 @@ TEST_CASE("the models of the command-line tests are these") {
 }
 
 }  // namespace
-}  // namespace dl::nn::testing
+}  // namespace dl::nn::testing::prediction_lines_test

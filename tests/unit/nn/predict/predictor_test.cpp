@@ -12,7 +12,7 @@
 #include "libcore/nn/predict/prediction_writer.h"
 #include "tests/unit/nn/pets.h"
 
-namespace dl::nn::testing {
+namespace dl::nn::testing::predictor_test {
 namespace {
 
 // A folder that goes away with it.
@@ -454,4 +454,4 @@ TEST_CASE("streams that do not agree are not joined to one") {
 }
 
 }  // namespace
-}  // namespace dl::nn::testing
+}  // namespace dl::nn::testing::predictor_test

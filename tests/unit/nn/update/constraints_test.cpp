@@ -7,7 +7,7 @@
 
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::constraints_test {
 namespace {
 
 using testing::assign;
@@ -150,4 +150,4 @@ TEST_CASE("constraints are written as they are read") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::constraints_test

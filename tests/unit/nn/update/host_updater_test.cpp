@@ -8,7 +8,7 @@
 
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::host_updater_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -79,4 +79,4 @@ TEST_CASE("a gradient that is not finite moves nothing") {
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::host_updater_test

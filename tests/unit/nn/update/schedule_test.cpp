@@ -5,7 +5,7 @@
 
 #include "libcore/nn/config/config.h"
 
-using dl::nn::Schedule;
+namespace dl::nn::schedule_test {
 
 TEST_CASE("a fixed schedule stays") {
   const Schedule s{.initial = 0.25};
@@ -273,3 +273,5 @@ TEST_CASE("schedules are read as they are written") {
   }
   CHECK(dl::nn::to_json(Schedule{.initial = 0.5}) == dl::Json(0.5));
 }
+
+}  // namespace dl::nn::schedule_test

@@ -7,7 +7,7 @@
 #include "libcore/nn/update/update_plan.h"
 #include "tests/unit/nn/support.h"
 
-namespace dl::nn {
+namespace dl::nn::update_test {
 namespace {
 
 using testing::assign;
@@ -368,4 +368,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace dl::nn
+}  // namespace dl::nn::update_test

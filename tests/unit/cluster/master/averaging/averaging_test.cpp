@@ -7,6 +7,8 @@
 #include "libcore/cluster/store/replay.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
+namespace dl::cluster::averaging_test {
+
 using namespace simulation;
 using dl::exchange::DeltaFormat;
 using dl::exchange::OuterOptimizer;
@@ -398,3 +400,5 @@ TEST_CASE("a fault in a round takes the slot's next one back") {
   check_exactly_once(folder, 2);
   check_replicas(master);
 }
+
+}  // namespace dl::cluster::averaging_test

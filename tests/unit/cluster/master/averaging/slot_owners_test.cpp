@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-using dl::cluster::SlotOwners;
+namespace dl::cluster::slot_owners_test {
 
 TEST_CASE("slots stay with their workers as long as these are there") {
   SlotOwners slots;
@@ -81,3 +81,5 @@ TEST_CASE("a short round takes nothing from those that are left out") {
   CHECK(slots.history(3, 4) == 3);
   CHECK(slots.lost() == 0);
 }
+
+}  // namespace dl::cluster::slot_owners_test

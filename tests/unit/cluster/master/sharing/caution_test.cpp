@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-using dl::cluster::Caution;
+namespace dl::cluster::caution_test {
 
 namespace {
 
@@ -80,3 +80,5 @@ TEST_CASE("where losses do not vary at all, any rise counts that is of size") {
   losses.add(16, 1.5, 1.5, 0);
   CHECK(losses.caution.correlation() > 0.5);
 }
+
+}  // namespace dl::cluster::caution_test

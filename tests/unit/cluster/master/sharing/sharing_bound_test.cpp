@@ -4,6 +4,8 @@
 
 #include "tests/unit/cluster/master/whole_run.h"
 
+namespace dl::cluster::sharing_bound_test {
+
 using namespace simulation;
 
 namespace {
@@ -113,3 +115,5 @@ TEST_CASE("a stop does not wait for a round that will not be completed") {
     check_exactly_once(folder, 2);
   }
 }
+
+}  // namespace dl::cluster::sharing_bound_test

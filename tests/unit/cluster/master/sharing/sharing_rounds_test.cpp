@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace dl::cluster;
+namespace dl::cluster::sharing_rounds_test {
 
 namespace {
 
@@ -81,3 +81,5 @@ TEST_CASE("a round is complete when all of it is there") {
   rounds.hold(2, update_of(again));
   CHECK(rounds.complete(table).size() == 2);
 }
+
+}  // namespace dl::cluster::sharing_rounds_test

@@ -10,6 +10,8 @@
 #include "libcore/exchange/threshold.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
+namespace dl::cluster::update_check_test {
+
 using namespace simulation;
 using dl::exchange::ThresholdRule;
 
@@ -190,3 +192,5 @@ TEST_CASE("in a tree one difference that is much too large is found") {
   check_exactly_once(folder, 2);
   CHECK(master.context.state.parameters == undisturbed(s, 12).parameters);
 }
+
+}  // namespace dl::cluster::update_check_test
