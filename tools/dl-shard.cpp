@@ -171,6 +171,8 @@ void check(const Args& a) {
   if (heads && a.head <= 0) misuse("--head must be positive");
   if (a.deal.shards <= 0) misuse("--shards must be positive");
   if (a.deal.batch < 0) misuse("--batch must not be negative");
+  if (a.deal.size == 0 && a.options->given("size"))
+    misuse("--size must be positive");
   if (a.deal.stratify && a.deal.split.empty())
     misuse("--stratify needs --split");
   if (a.deal.size > 0 && a.options->given("shards"))
