@@ -154,29 +154,27 @@ void deal(Args& args, int argc, char** argv) {
     std::cout << shard.path << '\t' << shard.examples << '\n';
 }
 
-[[noreturn]] void misuse(const char* what) {
-  throw dl::Error{dl::Code::kUsage, what};
-}
 void check(const Args& a) {
   const bool heads = a.options->given("head");
   if (a.verify + a.info + heads > 1)
-    misuse("--verify, --info and --head exclude each other");
-  if (a.json && !a.info && !heads) misuse("--json needs --info or --head");
+    dl::bad_usage("--verify, --info and --head exclude each other");
+  if (a.json && !a.info && !heads)
+    dl::bad_usage("--json needs --info or --head");
   if (a.verify || a.info || heads)
     a.options->refuse_section("Dealing options",
                               "is for dealing out, not for "
                               "--verify, --info and --head");
   if (!a.deal.shuffle && a.deal.split.empty())
     a.options->refuse({"seed"}, "is for --shuffle and --split");
-  if (heads && a.head <= 0) misuse("--head must be positive");
-  if (a.deal.shards <= 0) misuse("--shards must be positive");
-  if (a.deal.batch < 0) misuse("--batch must not be negative");
+  if (heads && a.head <= 0) dl::bad_usage("--head must be positive");
+  if (a.deal.shards <= 0) dl::bad_usage("--shards must be positive");
+  if (a.deal.batch < 0) dl::bad_usage("--batch must not be negative");
   if (a.deal.size == 0 && a.options->given("size"))
-    misuse("--size must be positive");
+    dl::bad_usage("--size must be positive");
   if (a.deal.stratify && a.deal.split.empty())
-    misuse("--stratify needs --split");
+    dl::bad_usage("--stratify needs --split");
   if (a.deal.size > 0 && a.options->given("shards"))
-    misuse("--shards and --size exclude each other");
+    dl::bad_usage("--shards and --size exclude each other");
 }
 
 void run(Args& args, int argc, char** argv) {

@@ -21,10 +21,10 @@ std::uint64_t parse_seed(const std::string& text) {
   for (std::size_t i = 0; digits && i < text.size(); ++i) {
     const auto digit = static_cast<std::uint64_t>(text[i] - '0');
     if (value > (UINT64_MAX - digit) / 10)
-      misuse("--seed: '" + text + "' does not fit 64 bits");
+      bad_usage("--seed: '" + text + "' does not fit 64 bits");
     value = value * 10 + digit;
   }
-  if (!digits) misuse("--seed: want an integer, got '" + text + "'");
+  if (!digits) bad_usage("--seed: want an integer, got '" + text + "'");
   return value;
 }
 
@@ -78,15 +78,16 @@ void settle_evaluation(Settings& s, const MasterOptions& options,
     const Target target = Target::parse(s.target);
     if (s.metric.empty()) s.metric = target.metric;
     if (s.metric != target.metric)
-      misuse("--target is for " + target.metric + ", but --metric is " +
-             s.metric);
+      bad_usage("--target is for " + target.metric + ", but --metric is " +
+                s.metric);
   }
   if (options.eval_data.empty()) {
     if (!options.evaluate.empty())
-      misuse("--evaluate needs held-out data: add --eval-data");
+      bad_usage("--evaluate needs held-out data: add --eval-data");
     if (!s.metric.empty() && s.metric != "loss")
-      misuse((options.metric.empty() ? "--target " : "--metric ") + s.metric +
-             " needs held-out data: add --eval-data, or watch 'loss'");
+      bad_usage((options.metric.empty() ? "--target " : "--metric ") +
+                s.metric +
+                " needs held-out data: add --eval-data, or watch 'loss'");
     s.metric = "loss";
     return;
   }
@@ -111,8 +112,8 @@ void settle_evaluation(Settings& s, const MasterOptions& options,
   // Shares and correlations.
   if (!s.target.empty() && eval::higher_is_better(s.metric) &&
       Target::parse(s.target).value > 1)
-    misuse("--target " + s.target + " is never reached: " + s.metric +
-           " is at most 1");
+    bad_usage("--target " + s.target + " is never reached: " + s.metric +
+              " is at most 1");
 }
 
 template <typename F>
@@ -153,7 +154,7 @@ Settings settings_of(const MasterOptions& options,
   device::check_device_name(options.device);
   device::precision_of(options.precision);
   if (s.deterministic && options.device != "cpu")
-    misuse("--deterministic is for --device cpu, not " + options.device);
+    bad_usage("--deterministic is for --device cpu, not " + options.device);
   s.sharing = settings_of(options.sharing);
   s.patience = in_range("--patience", options.patience, 0);
   settle_evaluation(s, options, network, data, held_out);
@@ -188,11 +189,11 @@ Limits limits_of(const MasterOptions& options) {
   in_range("--threads", options.threads, 0, 4096);
   in_range("--restarts", options.restarts, 0);
   in_range("--pretrain", options.pretrain, 0);
-  if (!(limits.heartbeat > 0)) misuse("--heartbeat: want a positive time");
+  if (!(limits.heartbeat > 0)) bad_usage("--heartbeat: want a positive time");
   if (!(limits.lost_after > limits.heartbeat))
-    misuse("--lost-after must be longer than --heartbeat");
+    bad_usage("--lost-after must be longer than --heartbeat");
   if (!(limits.stuck_after > limits.heartbeat))
-    misuse("--stuck-after must be longer than --heartbeat");
+    bad_usage("--stuck-after must be longer than --heartbeat");
   return limits;
 }
 

@@ -62,17 +62,17 @@ AveragingSettings settings_of(const AveragingOptions& options, bool adaptive) {
     s.updater_state =
         one_of("--updater-state", options.updater_state, kUpdaterStateNames);
   if (s.overlap && s.updater_state == UpdaterState::kAverage)
-    misuse("--overlap needs --updater-state keep or reset");
-  if (options.outer_rate < 0) misuse("--outer-rate: want a positive number");
+    bad_usage("--overlap needs --updater-state keep or reset");
+  if (options.outer_rate < 0) bad_usage("--outer-rate: want a positive number");
   if (options.outer_rate > 0) s.outer.rate = options.outer_rate;
   if (options.outer_momentum >= 0) {
     if (!s.outer.has_velocity())
-      misuse("--outer-momentum needs --outer momentum or nesterov");
+      bad_usage("--outer-momentum needs --outer momentum or nesterov");
     s.outer.momentum = options.outer_momentum;
     s.momentum_of_replicas = false;
   }
   if (!(s.outer.momentum < 1))
-    misuse("--outer-momentum: want a number below 1");
+    bad_usage("--outer-momentum: want a number below 1");
   s.delta = parse_rule<exchange::DeltaFormat>("--delta", options.delta);
   return s;
 }
@@ -83,7 +83,7 @@ SharingSettings settings_of(const SharingOptions& options) {
       parse_rule<exchange::ThresholdRule>("--threshold", options.threshold);
   s.per_tensor = yes_or_no("--per-tensor", options.per_tensor);
   s.warmup = in_range("--warmup", options.warmup, 0);
-  if (!(options.clip > 0)) misuse("--clip: want a positive number");
+  if (!(options.clip > 0)) bad_usage("--clip: want a positive number");
   s.clip_multiple = options.clip;
   s.clip_every = in_range("--clip-every", options.clip_every, 0);
   s.share = one_of("--share", options.share, kShareNames);
@@ -98,14 +98,14 @@ SharingSettings settings_of(const SharingOptions& options) {
         !options.staleness.empty() && options.staleness.size() <= 9 &&
         options.staleness.find_first_not_of("0123456789") == std::string::npos;
     if (!digits)
-      misuse("--staleness: want none or a count, got '" + options.staleness +
-             "'");
+      bad_usage("--staleness: want none or a count, got '" + options.staleness +
+                "'");
     s.staleness = std::stoll(options.staleness);
   }
   s.push = in_range("--push", options.push, 1);
   s.fetch = in_range("--fetch", options.fetch, 1);
   if (s.staleness && (s.push > 1 || s.fetch > 1))
-    misuse(
+    bad_usage(
         "--staleness counts mini-batch by mini-batch: it does not go with "
         "--push or --fetch");
   s.agree_every = in_range("--agree-every", options.agree_every, 0);

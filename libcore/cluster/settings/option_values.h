@@ -13,17 +13,14 @@
 namespace dl::cluster {
 
 // All throw Error: kUsage, naming the option.
-[[noreturn]] inline void misuse(const std::string& message) {
-  throw Error{Code::kUsage, message};
-}
-
 inline std::int64_t in_range(
     const char* option, std::int64_t value, std::int64_t min,
     std::int64_t max = std::numeric_limits<std::int32_t>::max()) {
   if (value < min || value > max)
-    misuse(std::string(option) + ": want an integer of " + std::to_string(min) +
-           (value > max ? " to " + std::to_string(max) : " or more") +
-           ", got " + std::to_string(value));
+    bad_usage(std::string(option) + ": want an integer of " +
+              std::to_string(min) +
+              (value > max ? " to " + std::to_string(max) : " or more") +
+              ", got " + std::to_string(value));
   return value;
 }
 
@@ -31,8 +28,8 @@ template <typename Enum, std::size_t N>
 Enum one_of(const char* option, const std::string& value,
             const Names<Enum, N>& names) {
   if (const auto found = names.find(value)) return *found;
-  misuse(std::string(option) + ": want " + names.list() + ", got '" + value +
-         "'");
+  bad_usage(std::string(option) + ": want " + names.list() + ", got '" + value +
+            "'");
 }
 
 inline bool yes_or_no(const char* option, const std::string& value) {

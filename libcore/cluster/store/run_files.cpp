@@ -9,6 +9,7 @@
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/cluster/store/numbered_name.h"
+#include "libcore/cluster/store/run_json.h"
 #include "libcore/cluster/store/update_log_format.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"

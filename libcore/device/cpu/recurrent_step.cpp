@@ -1,4 +1,4 @@
-// The nonlinear part of recurrent cells, one pass over the gates of a step.
+// The nonlinear part of recurrent cells, over the gates of a step.
 
 #include "libcore/device/cpu/recurrent_step.h"
 
@@ -202,66 +202,16 @@ DL_INLINE bool is_usual(const CellStep& s) {
 
 }  // namespace
 
-DL_VECTOR void gru_candidate(const CellStep& s) {
+DL_VECTOR void simple_forward(const CellStep& s) {
   const std::int64_t n = s.units;
   for (std::int64_t b = 0; b < s.batch; ++b) {
-    float* g = s.gates + b * 3 * n;
-    const float *m = s.recurrent + b * 3 * n, *before = s.h_before + b * n;
-    float* h = s.h + b * n;
+    float *g = s.gates + b * n, *h = s.h + b * n;
     if (is_masked(s, b)) {
-      std::copy_n(before, n, h);
+      std::copy_n(s.h_before + b * n, n, h);
       continue;
     }
-    DL_INDEPENDENT
-    for (std::int64_t u = 0; u < n; ++u) g[2 * n + u] += m[2 * n + u];
-    activate(s.activation, g + 2 * n, n);
-    DL_INDEPENDENT
-    for (std::int64_t u = 0; u < n; ++u)
-      h[u] = g[u] * before[u] + (1.0f - g[u]) * g[2 * n + u];
-  }
-}
-
-DL_VECTOR void gru_gates(const CellStep& s) {
-  const std::int64_t n = s.units;
-  for (std::int64_t b = 0; b < s.batch; ++b) {
-    float* g = s.gates + b * 3 * n;
-    const float *m = s.recurrent + b * 3 * n, *before = s.h_before + b * n;
-    float* kept = s.kept + b * n;
-    if (is_masked(s, b)) {
-      std::fill_n(kept, n, 0.0f);
-      continue;
-    }
-    DL_INDEPENDENT
-    for (std::int64_t u = 0; u < 2 * n; ++u) g[u] += m[u];
-    activate(s.gate_activation, g, 2 * n);
-    DL_INDEPENDENT
-    for (std::int64_t u = 0; u < n; ++u) kept[u] = g[n + u] * before[u];
-  }
-}
-
-DL_VECTOR void gru_forward(const CellStep& s) {
-  const std::int64_t n = s.units;
-  const float* bias = s.inner_bias;
-  for (std::int64_t b = 0; b < s.batch; ++b) {
-    float *g = s.gates + b * 3 * n, *m = s.recurrent + b * 3 * n;
-    const float* before = s.h_before + b * n;
-    float* h = s.h + b * n;
-    if (is_masked(s, b)) {
-      std::copy_n(before, n, h);
-      continue;
-    }
-    DL_INDEPENDENT
-    for (std::int64_t u = 0; u < 2 * n; ++u) g[u] += m[u];
-    activate(s.gate_activation, g, 2 * n);
-    DL_INDEPENDENT
-    for (std::int64_t u = 0; u < n; ++u) {
-      m[2 * n + u] += bias[u];
-      g[2 * n + u] += g[n + u] * m[2 * n + u];
-    }
-    activate(s.activation, g + 2 * n, n);
-    DL_INDEPENDENT
-    for (std::int64_t u = 0; u < n; ++u)
-      h[u] = g[u] * before[u] + (1.0f - g[u]) * g[2 * n + u];
+    activate(s.activation, g, n);
+    std::copy_n(g, n, h);
   }
 }
 
@@ -302,16 +252,66 @@ DL_VECTOR void lstm_forward(const CellStep& s) {
   }
 }
 
-DL_VECTOR void simple_forward(const CellStep& s) {
+DL_VECTOR void gru_forward(const CellStep& s) {
   const std::int64_t n = s.units;
+  const float* bias = s.inner_bias;
   for (std::int64_t b = 0; b < s.batch; ++b) {
-    float *g = s.gates + b * n, *h = s.h + b * n;
+    float *g = s.gates + b * 3 * n, *m = s.recurrent + b * 3 * n;
+    const float* before = s.h_before + b * n;
+    float* h = s.h + b * n;
     if (is_masked(s, b)) {
-      std::copy_n(s.h_before + b * n, n, h);
+      std::copy_n(before, n, h);
       continue;
     }
-    activate(s.activation, g, n);
-    std::copy_n(g, n, h);
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < 2 * n; ++u) g[u] += m[u];
+    activate(s.gate_activation, g, 2 * n);
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) {
+      m[2 * n + u] += bias[u];
+      g[2 * n + u] += g[n + u] * m[2 * n + u];
+    }
+    activate(s.activation, g + 2 * n, n);
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u)
+      h[u] = g[u] * before[u] + (1.0f - g[u]) * g[2 * n + u];
+  }
+}
+
+DL_VECTOR void gru_gates(const CellStep& s) {
+  const std::int64_t n = s.units;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float* g = s.gates + b * 3 * n;
+    const float *m = s.recurrent + b * 3 * n, *before = s.h_before + b * n;
+    float* kept = s.kept + b * n;
+    if (is_masked(s, b)) {
+      std::fill_n(kept, n, 0.0f);
+      continue;
+    }
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < 2 * n; ++u) g[u] += m[u];
+    activate(s.gate_activation, g, 2 * n);
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) kept[u] = g[n + u] * before[u];
+  }
+}
+
+DL_VECTOR void gru_candidate(const CellStep& s) {
+  const std::int64_t n = s.units;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float* g = s.gates + b * 3 * n;
+    const float *m = s.recurrent + b * 3 * n, *before = s.h_before + b * n;
+    float* h = s.h + b * n;
+    if (is_masked(s, b)) {
+      std::copy_n(before, n, h);
+      continue;
+    }
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) g[2 * n + u] += m[2 * n + u];
+    activate(s.activation, g + 2 * n, n);
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u)
+      h[u] = g[u] * before[u] + (1.0f - g[u]) * g[2 * n + u];
   }
 }
 
