@@ -14,7 +14,7 @@ namespace {
 // From here on most networks do not learn from what components are.
 constexpr double kLargeDeviation = 10;
 
-std::string name_of(const data::Decorrelation& wanted) {
+std::string decorrelation_name(const data::Decorrelation& wanted) {
   return wanted.components ? "pca:" + std::to_string(*wanted.components)
                            : "whiten";
 }
@@ -22,7 +22,7 @@ std::string name_of(const data::Decorrelation& wanted) {
 // How many columns the data have for an input of that shape.
 std::int64_t columns_of(const data::Decorrelation& wanted,
                         const WantedInput& input, const data::Field& features) {
-  const std::string name = name_of(wanted) + ": ";
+  const std::string name = decorrelation_name(wanted) + ": ";
   const std::int64_t last = input.shape.back(),
                      rows = input.shape.elements() / last,
                      columns = features.shape.elements() / rows;
@@ -90,7 +90,7 @@ std::vector<data::Normalizer> fit_decorrelation(
   for (const WantedInput& input : inputs) {
     const auto features = metadata.schema.find(input.tensor);
     if (features == metadata.schema.end())
-      bad_config(name_of(wanted) + ": the data have no tensor '" +
+      bad_config(decorrelation_name(wanted) + ": the data have no tensor '" +
                  input.tensor + "'");
     gathered.emplace_back(columns_of(wanted, input, features->second));
   }
@@ -104,7 +104,7 @@ std::vector<data::Normalizer> fit_decorrelation(
   std::vector<data::Normalizer> made;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (gathered[i].count() == 0)
-      throw Error{Code::kData, name_of(wanted) + ": no value of " +
+      throw Error{Code::kData, decorrelation_name(wanted) + ": no value of " +
                                    inputs[i].tensor + " counts"};
     made.push_back(
         wanted.components

@@ -45,8 +45,8 @@ Model with_one_code(const Model& model, std::size_t latent) {
   return one;
 }
 
-std::vector<std::string> names_of(const NetworkConfig& config,
-                                  const std::vector<std::size_t>& outputs) {
+std::vector<std::string> names_of_layers(
+    const NetworkConfig& config, const std::vector<std::size_t>& outputs) {
   std::vector<std::string> names;
   names.reserve(outputs.size());
   for (const std::size_t i : outputs)
@@ -98,7 +98,7 @@ Model decoder_of(const Model& model) {
                 "the model draws no codes: it has no layer gaussian_latent"};
   const std::vector<std::string> from{model.config.layers[*latent].name};
   return part_of(with_one_code(model, *latent), from,
-                 names_of(model.config, all_outputs(model.config)));
+                 names_of_layers(model.config, all_outputs(model.config)));
 }
 
 void sample(const Model& decoder, std::int64_t n, std::uint64_t seed,
@@ -158,7 +158,7 @@ Scorer::State::State(const Model& given, const ScoreOptions& chosen)
       outputs(reconstructions(config)),
       device(std::move(device::open_lanes("reference", 1)[0])) {
   const auto latent = latent_in(config);
-  const std::vector<std::string> names = names_of(config, outputs);
+  const std::vector<std::string> names = names_of_layers(config, outputs);
   if (!latent) {
     options.samples = 1;
     encoder = std::make_unique<Predictor>(part_between(given, {}, names),

@@ -98,7 +98,7 @@ class Reader {
 };
 
 // How many numbers its dims say.
-std::size_t count_of(const TensorProto& tensor, const std::string& which) {
+std::size_t elements_of(const TensorProto& tensor, const std::string& which) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
   std::int64_t count = 1;
   for (const std::int64_t extent : tensor.dims()) {
@@ -131,7 +131,7 @@ void Reader::add(const TensorProto& tensor, const std::string& name) {
   const std::string which = "its tensor " + in_quotes(name);
   if (tensor.data_type() == TensorProto::STRING) return;  // names of classes
   if (!names_.insert(name).second) bad_data(which + " is there twice");
-  const std::size_t count = count_of(tensor, which);
+  const std::size_t count = elements_of(tensor, which);
   const int type = tensor.data_type();
   if (size_of(type) == 0)
     bad_data(which + " has elements of type " + std::to_string(type) +
