@@ -23,7 +23,6 @@
 namespace {
 
 using dl::tensor::DType;
-using dl::tensor::View;
 
 constexpr dl::cli::ToolInfo kTool = {
     .name = "peer-encode",

@@ -10,7 +10,6 @@ namespace dl::vectorize::limits_test {
 
 using namespace dl::test;
 using tensor::DType;
-using tensor::Shape;
 
 TEST_CASE("a record holds as many examples as its limit takes") {
   Schema schema;

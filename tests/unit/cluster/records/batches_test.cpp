@@ -15,7 +15,6 @@
 
 namespace dl::cluster::batches_test {
 
-using dl::data::Catalogue;
 using dl::data::Epoch;
 using dl::data::Shard;
 

@@ -11,7 +11,6 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 using testing::DType;
-using testing::Shape;
 using testing::Tensor;
 
 Tensor tensor_of(const Rows& rows) {
