@@ -26,6 +26,8 @@ namespace dl::convert {
 constexpr std::int64_t kMostUnits = 2147483647;
 constexpr std::int64_t kMostExtent = 65535;
 
+using Sizes = std::vector<std::int64_t>;
+
 // What flows between two nodes.
 struct Value {
   std::string node;  // or the input

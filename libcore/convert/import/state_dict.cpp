@@ -8,14 +8,13 @@
 #include "libcore/base/error.h"
 #include "libcore/convert/import/empty_model.h"
 #include "libcore/convert/import/file.h"
+#include "libcore/convert/import/graph.h"
 #include "libcore/convert/import/onnx/numbers.h"
 #include "libcore/io/safetensors.h"
 #include "libcore/nn/layout.h"
 
 namespace dl::convert {
 namespace {
-
-using Sizes = std::vector<std::int64_t>;
 
 int type_of(const std::string& dtype) {
   using onnx::ElementType;

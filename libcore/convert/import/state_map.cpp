@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "libcore/convert/import/graph.h"
 #include "libcore/convert/import/state_dict.h"
 #include "libcore/nn/layout.h"
 
 namespace dl::convert {
 namespace {
-
-using Sizes = std::vector<std::int64_t>;
 
 // Digits by their number: "layer10" behind "layer9".
 std::string sorted_by(const std::string& name) {

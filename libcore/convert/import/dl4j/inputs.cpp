@@ -11,13 +11,12 @@
 #include "libcore/base/error.h"
 #include "libcore/convert/import/axes.h"
 #include "libcore/convert/import/dl4j/legacy.h"
+#include "libcore/convert/import/graph.h"
 
 namespace dl::convert::dl4j {
 namespace {
 
 using tensor::Shape;
-using Sizes = std::vector<std::int64_t>;
-
 constexpr std::int64_t kMostOfInput = 1'000'000;
 
 enum class Sort {

@@ -13,8 +13,6 @@ namespace dl::convert::dl4j {
 namespace {
 
 using tensor::Shape;
-using Sizes = std::vector<std::int64_t>;
-
 // The image or volume that a preprocessor is told of, channels last.
 Sizes image_of(const Site& site, const Json& preprocessor, bool volume) {
   Sizes sizes;

@@ -11,8 +11,6 @@
 
 namespace dl::convert::dl4j {
 
-using Sizes = std::vector<std::int64_t>;
-
 struct Window {
   Sizes kernel, stride, dilation;
   Sizes padding;               // at each side of each axis; of "valid" alone

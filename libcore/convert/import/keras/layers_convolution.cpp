@@ -12,7 +12,6 @@ namespace dl::convert::keras {
 namespace {
 
 using tensor::Shape;
-using Sizes = std::vector<std::int64_t>;
 
 Shape shape_of(Sizes sizes) {
   return Shape(std::span<const std::int64_t>(sizes));

@@ -9,8 +9,6 @@ namespace dl::convert::keras {
 namespace {
 
 using tensor::Shape;
-using Sizes = std::vector<std::int64_t>;
-
 // All with their channels where those of the first are in Keras.
 std::vector<Flow> alike(Site& site) {
   std::vector<Flow> values = site.in();

@@ -9,8 +9,6 @@
 namespace dl::convert::keras {
 namespace {
 
-using Sizes = std::vector<std::int64_t>;
-
 // Keras forgets masks where it pools, but for the mean of all steps.
 Flow input_of(Site& site, std::size_t axes, bool with_mask) {
   const Flow value = with_mask ? site.only() : site.without_mask(site.only());

@@ -9,7 +9,6 @@ namespace dl::convert::keras {
 namespace {
 
 using tensor::Shape;
-using Sizes = std::vector<std::int64_t>;
 
 Flow reshaped(Site& site, const Flow& value, const Sizes& shape,
               const std::string& part) {

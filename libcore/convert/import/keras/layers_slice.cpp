@@ -8,8 +8,6 @@
 namespace dl::convert::keras {
 namespace {
 
-using Sizes = std::vector<std::int64_t>;
-
 // Channels that are put in another order one by one.
 constexpr std::int64_t kMostTurned = 64;
 

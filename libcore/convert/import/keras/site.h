@@ -218,7 +218,7 @@ std::optional<Json> activation_of(const Json& activation, bool keras_3);
 // such: adds it.
 Flow add_activated(Site& site, Json node, const std::vector<Flow>& from);
 
-inline std::vector<std::int64_t> sizes_of(const tensor::Shape& shape) {
+inline Sizes sizes_of(const tensor::Shape& shape) {
   return {shape.extents().begin(), shape.extents().end()};
 }
 

@@ -13,10 +13,11 @@
 #include <span>
 #include <vector>
 
+#include "libcore/convert/import/graph.h"
+
 namespace dl::convert::onnx {
 
 struct Node;
-using Sizes = std::vector<std::int64_t>;
 
 // The most numbers that are worked out of others.
 constexpr std::int64_t kMostFolded = std::int64_t{1} << 26;
