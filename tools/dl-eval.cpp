@@ -105,8 +105,6 @@ void evaluate(const dl::eval::Evaluations& all,
 dl::eval::Evaluations evaluate_all(const Args& a,
                                    const std::vector<dl::eval::Bar>& bars) {
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
-  if (a.top < 1 && a.options->given("top"))
-    throw Error{Code::kUsage, "--top must be positive"};
   if (a.local < 0) throw Error{Code::kUsage, "--local must not be negative"};
   const dl::nn::Model model = dl::nn::open_model(a.model, dl::cli::log());
   const auto subjects = dl::eval::subjects_of(model.config, model.data);

@@ -169,8 +169,6 @@ void check(const Args& a) {
   if (heads && a.head <= 0) dl::bad_usage("--head must be positive");
   if (a.deal.shards <= 0) dl::bad_usage("--shards must be positive");
   if (a.deal.batch < 0) dl::bad_usage("--batch must not be negative");
-  if (a.deal.size == 0 && a.options->given("size"))
-    dl::bad_usage("--size must be positive");
   if (a.deal.stratify && a.deal.split.empty())
     dl::bad_usage("--stratify needs --split");
   if (a.deal.size > 0 && a.options->given("shards"))

@@ -23,7 +23,7 @@
 
 namespace dl::cluster {
 
-// Nothing is sent to a member for so long after a send failed.
+// Nothing is sent to a member for so long after something went wrong with it.
 constexpr double kRetry = 0.25;  // seconds
 
 // A member's place in the tree, feed_tree.h.

@@ -8,8 +8,6 @@
 
 namespace dl::cluster {
 
-namespace {}  // namespace
-
 WorkerWait::WorkerWait(RunContext& context, double since)
     : context_(context),
       started_(since),

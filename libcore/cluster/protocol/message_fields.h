@@ -23,6 +23,7 @@ JsonView open_body(const Message& message, MessageType type, std::size_t blobs,
 // An integer >= 0.
 std::int64_t count_of(const JsonView& body, std::string_view key);
 std::uint64_t number_of(const JsonView& body, std::string_view key);
+// Without looking at its vectors.
 std::uint64_t number_of(const Message& message, std::string_view key);
 // Of a shard or a record.
 std::uint32_t index_of(const JsonView& body, std::string_view key);

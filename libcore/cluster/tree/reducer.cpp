@@ -25,7 +25,6 @@ std::int64_t slots_at(std::int64_t level) {
   return slots;
 }
 
-// A field of a message, without looking at its vectors.
 // The three averages of a round, over some of its slots.
 class Sums {
  public:

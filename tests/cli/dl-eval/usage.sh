@@ -10,7 +10,6 @@ try --model "$model" --batch 0
 try --model "$model" --threads -1
 try --model "$model" --local -1
 try --model "$model" --top 4
-try --model "$model" --top 0
 try --model "$model" --top 2 -e roc
 try --model "$model" --threshold 0.3
 try --model "$model" -e rok

@@ -31,14 +31,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17>
                       {"exp", "exp"},
                       {"logsoftmax", "log_softmax"}}};
 
-// "relu", of "ActivationReLU" and of older names.
-std::string activation_name(const Json& function) {
-  std::string name = class_of(function);
-  constexpr std::string_view kStart = "activation";
-  if (name.starts_with(kStart)) name.erase(0, kStart.size());
-  return name;
-}
-
 Json relu(const Json& function) {
   const double max = number_in(function, "max", kNoLimit);
   const double slope = number_in(function, "negativeSlope", 0);
@@ -55,7 +47,7 @@ Json relu(const Json& function) {
 }  // namespace
 
 Json activation_of(const Json& function) {
-  const std::string name = activation_name(function);
+  const std::string name = class_behind("activation", function);
   if (name == "relu") return relu(function);
   if (name == "lrelu" || name == "leakyrelu")
     return {{"type", "leaky_relu"},
@@ -78,7 +70,7 @@ Json activation_of(const Json& function) {
 
 Flow activated(Site& site, const Flow& value, const Json& function,
                const std::string& part) {
-  const std::string name = activation_name(function);
+  const std::string name = class_behind("activation", function);
   const Json ours = activation_of(function);
   if (ours == Json("identity")) return value;
   if (name == "gelu" && member(function, "precise") == Json(true))
@@ -107,7 +99,8 @@ Flow add_activated(Site& site, Json node, const std::vector<Flow>& from) {
                             ? Json{{"@class", "ActivationSigmoid"}}
                             : member(site.json(), "activationFn");
   const Json ours = activation_of(function);
-  const bool simple = !ours.is_null() && activation_name(function) != "gelu";
+  const bool simple =
+      !ours.is_null() && class_behind("activation", function) != "gelu";
   if (simple) {
     if (ours != Json("identity")) node["activation"] = ours;
     return site.add("", std::move(node), from);

@@ -216,6 +216,12 @@ std::string class_of(const Json& json, std::string_view suffix) {
   return plain;
 }
 
+std::string class_behind(std::string_view prefix, const Json& json) {
+  std::string name = class_of(json);
+  if (name.starts_with(prefix)) name.erase(0, prefix.size());
+  return name;
+}
+
 std::optional<bool> channels_last_in(const Json& json) {
   for (const char* key : {"isNCDHW", "ncdhw"})
     if (member(json, key).is_boolean()) return !json[key].get<bool>();

@@ -52,6 +52,8 @@ Conf read_conf(std::string_view text);
 // "lstm", of "org.deeplearning4j.nn.conf.layers.LSTM"; without `suffix` where
 // it has it: "dense" of "DenseLayer" without "layer".  "" of what has no class.
 std::string class_of(const Json& json, std::string_view suffix = {});
+// "relu", of "ActivationReLU" behind "activation", and of older names without.
+std::string class_behind(std::string_view prefix, const Json& json);
 // As the file calls it, for messages: "DenseLayer".
 std::string shown_class(const Json& json);
 

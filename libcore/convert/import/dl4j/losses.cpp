@@ -39,13 +39,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 27>
          {"binarycrossentropy", "binary_cross_entropy"},
          {"crossentropy", "negative_log_likelihood"}}};
 
-std::string loss_name(const Json& loss) {
-  std::string name = class_of(loss);
-  constexpr std::string_view kStart = "loss";
-  if (name.starts_with(kStart)) name.erase(0, kStart.size());
-  return name;
-}
-
 // What each output counts: a list, or {"shape", "data"}.
 Json weights_of(const Json& loss) {
   const Json& given = member(loss, "weights");
@@ -62,7 +55,7 @@ Aim aim_of(Site& site, const Json& loss, const Json& activation) {
   Aim aim;
   std::string type;
   for (const auto& [theirs, ours] : kSameLosses)
-    if (loss_name(loss) == theirs) type = ours;
+    if (class_behind("loss", loss) == theirs) type = ours;
   const std::string shown = in_quotes(shown_class(loss));
   if (type.empty()) {
     site.note("its loss " + shown +
