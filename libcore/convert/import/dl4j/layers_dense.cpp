@@ -11,7 +11,7 @@
 namespace dl::convert::dl4j {
 namespace {
 
-constexpr std::int64_t kMostDecoderUnits = std::int64_t{1} << 20;  // of a decoder
+constexpr std::int64_t kMostInDecoder = std::int64_t{1} << 20;  // units
 
 // Rows of a table; a bias is the same for all rows, and is added to them.
 Flow rows(Site& site, const Flow& value, bool biased) {
@@ -89,7 +89,7 @@ Flow autoencoder(Site& site) {
 std::vector<std::int64_t> sizes(const Site& site, const char* key) {
   const Json& given = member(site.json(), key);
   if (!given.is_array()) return {100};
-  return JsonView(given, Code::kData, key).integers(1, kMostDecoderUnits);
+  return JsonView(given, Code::kData, key).integers(1, kMostInDecoder);
 }
 
 // How many numbers a decoder says of as many inputs.
