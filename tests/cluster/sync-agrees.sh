@@ -51,8 +51,9 @@ train flips 2
 DL_FAILPOINTS=worker.flip=nan@3 worker flipsa flips
 workers flips b
 end flips a b
+# One worker; it says so of each round until the state comes, of one or several.
 field_of_events flips.safetensors.run \
-  '{"event": "fault", "why": "its replica differs"}' why
+  '{"event": "fault", "why": "its replica differs"}' worker | sort -u | wc -l
 # What it gave before the master's word came may be in an average.
 replayed flips
 
