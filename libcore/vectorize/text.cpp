@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <system_error>
 #include <type_traits>
 
 #include "libcore/base/display.h"
@@ -14,12 +16,12 @@ namespace dl::vectorize {
 namespace {
 
 template <typename T>
-bool parse_whole(std::string_view text, T& value) {
+std::errc parse_whole(std::string_view text, T& value) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-')
     text.remove_prefix(1);
   const char* last = text.data() + text.size();
-  auto [end, error] = std::from_chars(text.data(), last, value);
-  return !text.empty() && error == std::errc{} && end == last;
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  return end == last ? error : std::errc::invalid_argument;
 }
 
 }  // namespace
@@ -80,11 +82,16 @@ std::string list_word(std::string_view word) {
 }
 
 bool parse_integer(std::string_view text, std::int64_t& value) {
-  return parse_whole(text, value);
+  return parse_whole(text, value) == std::errc{};
 }
 
 bool parse_number(std::string_view text, double& value) {
-  return parse_whole(text, value);
+  const std::errc error = parse_whole(text, value);
+  if (error != std::errc::result_out_of_range) return error == std::errc{};
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  value = std::clamp(std::strtod(std::string(text).c_str(), nullptr), -kLargest,
+                     kLargest);
+  return true;
 }
 
 std::string not_utf8(const char* what, std::string_view text) {

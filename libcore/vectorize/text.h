@@ -23,7 +23,8 @@ std::vector<std::string> split_list(std::string_view text, const char* option);
 std::string list_word(std::string_view word);
 
 // The whole text, else false.  A number may have a sign; "nan" and "inf" are
-// numbers here, for the caller to refuse.
+// numbers here, for the caller to refuse; of one too large or too small for a
+// double it is the nearest that is finite.
 bool parse_integer(std::string_view text, std::int64_t& value);
 bool parse_number(std::string_view text, double& value);
 

@@ -277,6 +277,17 @@ TEST_CASE("csv: two columns of one name are refused with what helps") {
   CHECK_THAT(said(text, csv), Catch::Contains("want a number"));
 }
 
+TEST_CASE("csv: numbers beyond a double's are the nearest it has") {
+  CHECK(values(read("1e-400,-7e-999,+1e-400,a\n").get("features")) ==
+        std::vector<double>{0, 0, 0});
+  for (const char* large : {"1e400", "+1e400", "-1e400"})
+    CHECK_THAT(said(std::string(large) + ",a\n"),
+               Catch::EndsWith("line 1, column 1: '" + std::string(large) +
+                               "' does not fit F32"));
+  CHECK_THAT(said("1e400x,a\n"), Catch::Contains("want a number"));
+  CHECK_THAT(said("+-1e400,a\n"), Catch::Contains("want a number"));
+}
+
 TEST_CASE("csv: what is no number says what helps") {
   CsvOptions csv;
   CHECK_THAT(said("iris-65,2,x\n"),
