@@ -141,7 +141,7 @@ Settings settings_of(const MasterOptions& options,
   s.epochs = in_range("--epochs", options.epochs, options.pretrain > 0 ? 0 : 1);
   s.batch = in_range("--batch", options.batch, 1);
   s.seed = options.seed.empty() ? network.seed : parse_seed(options.seed);
-  s.prefetch = in_range("--prefetch", options.prefetch, 0);
+  s.prefetch = in_range("--prefetch", options.prefetch, 0, 1024);
   s.averaging =
       s.mode == Mode::kSync
           ? AveragingSettings::for_sync(

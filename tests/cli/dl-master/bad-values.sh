@@ -9,6 +9,7 @@ try --mode ring
 try --epochs 0
 try --batch -3
 try --batch 3x
+try --prefetch 1025
 try --seed -1
 try --threshold 1
 try --combine max
