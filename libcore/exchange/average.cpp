@@ -11,7 +11,7 @@ namespace dl::exchange {
 namespace {
 
 // In blocks, so that the sums stay in the first cache.
-constexpr std::size_t kBlock = 1024;
+constexpr std::size_t kSummedAtOnce = 1024;
 
 // The size of the least group that has room for so many slots.
 std::size_t group_of(std::size_t slots) {
@@ -108,7 +108,7 @@ void Average::add(std::size_t first, std::size_t size, std::size_t at,
           sums[i] += weight * static_cast<double>(values[i]);
       },
       [&](std::size_t group, std::size_t step) {
-        std::array<double, kBlock> own{};
+        std::array<double, kSummedAtOnce> own{};
         add(group, step, at, std::span(own).first(sums.size()));
         for (std::size_t i = 0; i < sums.size(); ++i)
           sums[i] += static_cast<double>(static_cast<float>(own[i]));
@@ -117,9 +117,10 @@ void Average::add(std::size_t first, std::size_t size, std::size_t at,
 
 std::vector<float> Average::total(double divisor) const {
   std::vector<float> total(elements_);
-  std::array<double, kBlock> block;
-  for (std::size_t at = 0; at < elements_; at += kBlock) {
-    const auto sums = std::span(block).first(std::min(kBlock, elements_ - at));
+  std::array<double, kSummedAtOnce> block;
+  for (std::size_t at = 0; at < elements_; at += kSummedAtOnce) {
+    const auto sums =
+        std::span(block).first(std::min(kSummedAtOnce, elements_ - at));
     std::ranges::fill(sums, 0.0);
     add(0, all_, at, sums);
     for (std::size_t i = 0; i < sums.size(); ++i)

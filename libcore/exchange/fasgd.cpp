@@ -20,7 +20,7 @@ constexpr std::uint32_t kOldest = std::uint32_t{1} << 24;
 constexpr std::size_t kHead = 3;  // values of the state before the elements'
 
 // Powers by multiplication: the same everywhere.
-constexpr auto kPowers = [] {
+constexpr auto kPowersOfKeep = [] {
   std::array<float, 256> powers{};
   powers[0] = 1;
   for (std::size_t k = 1; k < powers.size(); ++k)
@@ -29,7 +29,9 @@ constexpr auto kPowers = [] {
 }();
 
 // How much of a size is left after k updates.
-float kept(std::uint32_t k) { return k < kPowers.size() ? kPowers[k] : 0; }
+float kept(std::uint32_t k) {
+  return k < kPowersOfKeep.size() ? kPowersOfKeep[k] : 0;
+}
 
 }  // namespace
 

@@ -17,7 +17,7 @@ constexpr double kSmallScale = 1e-20;
 constexpr double kLeastWeight = 0.1;
 // Means are taken over so many updates for each that one has not seen, and over
 // this number at least.
-constexpr double kMemory = 0.5, kFewest = 16;
+constexpr double kMemory = 0.5, kFewestSeen = 16;
 
 }  // namespace
 
@@ -60,7 +60,7 @@ void GradientDiversity::add(std::span<const std::byte> message,
     ++compared_;
     const double share =
         std::max(1 / static_cast<double>(compared_),
-                 1 / std::max(kFewest, kMemory * (unseen + 1)));
+                 1 / std::max(kFewestSeen, kMemory * (unseen + 1)));
     product_ += share * (product * scale_ / weight_ - product_);
     square_ += share * (square - square_);
   }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kRounds = 32;
 constexpr double kLooks = 4;          // in a round
-constexpr double kMemory = 1.0 / 16;  // weight of one in the means
+constexpr double kWeight = 1.0 / 16;  // weight of one in the means
 
 }  // namespace
 
@@ -21,7 +21,7 @@ bool HeldBack::listens(std::int64_t workers) {
 
 void HeldBack::hear(const Overlap& overlap) {
   ++looked_at_;
-  const double share = std::max(1 / static_cast<double>(looked_at_), kMemory);
+  const double share = std::max(1 / static_cast<double>(looked_at_), kWeight);
   product_ += share * (overlap.product - product_);
   square_ += share * (overlap.square - square_);
 }

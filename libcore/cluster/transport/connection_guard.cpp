@@ -86,17 +86,17 @@ ConnectionGuard::~ConnectionGuard() {
 // The thread.  It uses the monitor's socket only with the lock.  Whoever opens
 // connections one after the other may take all descriptors within a look.
 void ConnectionGuard::watch() {
-  using Clock = std::chrono::steady_clock;
+  using Steady = std::chrono::steady_clock;
   std::array<pollfd, 2> news{
       {{monitor_.descriptor(), POLLIN, 0}, {wake_, POLLIN, 0}}};
-  Clock::time_point next_look{}, next_count{};
+  Steady::time_point next_look{}, next_count{};
   std::unique_lock lock(mutex_);
   while (!done_) {
     lock.unlock();
     poll(news.data(), news.size(), static_cast<int>(kLook.count()));
     lock.lock();
     take_events();
-    const auto now = Clock::now();
+    const auto now = Steady::now();
     if (now >= next_count) {
       next_count = now + kCount;
       const std::size_t all = count_descriptors();

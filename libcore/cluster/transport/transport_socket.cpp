@@ -139,7 +139,7 @@ void set_limits(zmq::socket_t& socket) {
   using namespace zmq::sockopt;
   // libzmq counts what CURVE adds to a frame.
   socket.set(maxmsgsize, static_cast<std::int64_t>(kMaxFrame) + kCurveBytes);
-  socket.set(linger, static_cast<int>(kLinger.count()));
+  socket.set(zmq::sockopt::linger, static_cast<int>(kLinger.count()));
   socket.set(sndhwm, kHighWater);
   socket.set(rcvhwm, kHighWater);
   // Calls here never wait in libzmq; should one, then not for ever.

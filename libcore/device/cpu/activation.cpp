@@ -12,17 +12,17 @@ namespace dl::device {
 namespace kernels {
 
 // The numbers of an ActivationSpec.
-struct Numbers {
+struct ActivationNumbers {
   float alpha, threshold, limit;
 };
 
 constexpr float kSeluScale = 1.05070098735548F, kSeluAlpha = 1.67326324235438F;
 
 // A kernel y[i] = VALUE of x[i] (as v); one gradient dx[i] = dy[i] * SLOPE of
-// y[i] or x[i] (as v).  The Numbers are at hand.
+// y[i] or x[i] (as v).  The ActivationNumbers are at hand.
 #define DL_ACTIVATION(NAME, VALUE)                                   \
   DL_VECTOR void NAME(float* y, const float* x, std::int64_t n,      \
-                      Numbers numbers) {                             \
+                      ActivationNumbers numbers) {                   \
     [[maybe_unused]] const auto [alpha, threshold, limit] = numbers; \
     DL_INDEPENDENT                                                   \
     for (std::int64_t i = 0; i < n; ++i) {                           \
@@ -32,7 +32,7 @@ constexpr float kSeluScale = 1.05070098735548F, kSeluAlpha = 1.67326324235438F;
   }
 #define DL_GRADIENT(NAME, SLOPE)                                     \
   DL_VECTOR void NAME(float* dx, const float* dy, const float* from, \
-                      std::int64_t n, Numbers numbers) {             \
+                      std::int64_t n, ActivationNumbers numbers) {   \
     [[maybe_unused]] const auto [alpha, threshold, limit] = numbers; \
     DL_INDEPENDENT                                                   \
     for (std::int64_t i = 0; i < n; ++i) {                           \
@@ -138,17 +138,18 @@ using tensor::Activation;
 using tensor::ActivationSpec;
 
 // Of one number, and of a row.
-struct Kernels {
-  void (*forward)(float*, const float*, std::int64_t, kernels::Numbers);
+struct ElementKernels {
+  void (*forward)(float*, const float*, std::int64_t,
+                  kernels::ActivationNumbers);
   void (*gradient)(float*, const float*, const float*, std::int64_t,
-                   kernels::Numbers);
+                   kernels::ActivationNumbers);
 };
 struct RowKernels {
   void (*forward)(float*, const float*, std::int64_t);
   void (*gradient)(float*, const float*, const float*, std::int64_t);
 };
 
-Kernels kernels_of(const ActivationSpec& f) {
+ElementKernels kernels_of(const ActivationSpec& f) {
   using namespace kernels;
   switch (f.kind) {
     case Activation::kRelu:
@@ -158,8 +159,8 @@ Kernels kernels_of(const ActivationSpec& f) {
     case Activation::kElu:
       return {elu, elu_gradient};
     case Activation::kGelu:
-      return f.approximate ? Kernels{gelu_tanh, gelu_tanh_gradient}
-                           : Kernels{gelu, gelu_gradient};
+      return f.approximate ? ElementKernels{gelu_tanh, gelu_tanh_gradient}
+                           : ElementKernels{gelu, gelu_gradient};
     case Activation::kSigmoid:
       return {sigmoid_of, sigmoid_gradient};
     case Activation::kTanh:
@@ -206,7 +207,7 @@ const RowKernels* row_kernels_of(Activation kind) {
   return kind == Activation::kLogSoftmax ? &kLogSoftmax : nullptr;
 }
 
-kernels::Numbers numbers_of(const ActivationSpec& f) {
+kernels::ActivationNumbers numbers_of(const ActivationSpec& f) {
   return {static_cast<float>(f.alpha), static_cast<float>(f.threshold),
           static_cast<float>(f.limit)};
 }

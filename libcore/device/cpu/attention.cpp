@@ -20,8 +20,6 @@
 namespace dl::device {
 namespace kernels {
 
-constexpr std::int64_t kPartialSums = 16;
-
 // Rows of scores of one tile, and what their keys may be.
 struct Scores {
   float* s;  // rows of `keys`, `row` apart

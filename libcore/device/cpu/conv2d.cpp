@@ -172,10 +172,10 @@ struct Pass {
 
 // A convolution whose weights stay as they are, for one example.  The weights
 // are its own, or those of a twin on another device.
-struct Frozen {
-  Frozen(const dnnl::convolution_forward::primitive_desc& descriptor,
-         const tensor::ActivationSpec& activation, OneDnn& dnn,
-         const Frozen* twin = nullptr)
+struct FrozenConv {
+  FrozenConv(const dnnl::convolution_forward::primitive_desc& descriptor,
+             const tensor::ActivationSpec& activation, OneDnn& dnn,
+             const FrozenConv* twin = nullptr)
       : kept_w(twin ? twin->kept_w : owned(descriptor.weights_desc(), dnn)),
         kept_b(twin ? twin->kept_b : owned(descriptor.bias_desc(), dnn)),
         primitive(descriptor),
@@ -216,7 +216,7 @@ struct Band {
 
   std::int64_t x_at, y_at;
   Shape x_shape, y_shape;
-  std::optional<Frozen> frozen;
+  std::optional<FrozenConv> frozen;
 };
 
 // The convolution that gives the rows [first, end) of the result from those of
@@ -385,7 +385,7 @@ class CpuConv final : public tensor::Conv2d {
   }
 
   void make_frozen(const Descriptions& d, const tensor::ActivationSpec& f,
-                   const Frozen* twin) {
+                   const FrozenConv* twin) {
     with_onednn([&] {
       frozen_.emplace(d.forward(dnn_, true, dnnl::prop_kind::forward_inference),
                       f, dnn_, twin);
@@ -425,7 +425,7 @@ class CpuConv final : public tensor::Conv2d {
     }
   }
 
-  void apply(Frozen& f, OneDnn& dnn, const View& x, const View& y) {
+  void apply(FrozenConv& f, OneDnn& dnn, const View& x, const View& y) {
     f.scratch.set_data_handle(dnn.scratch.bytes().data());
     f.x.set_data_handle(x.data);
     f.y.set_data_handle(y.data);
@@ -504,7 +504,7 @@ class CpuConv final : public tensor::Conv2d {
   Spread& spread_;
   std::optional<Winograd> winograd_;
   tensor::ActivationSpec f_;  // that follows, if that is frozen
-  std::optional<Frozen> frozen_;
+  std::optional<FrozenConv> frozen_;
   std::vector<Band> bands_;  // of an example, a thread each
   Passes forward_, data_, weights_;
 };

@@ -54,10 +54,6 @@ using tensor::Conv2dSpec;
 using tensor::DType;
 using tensor::View;
 
-std::int64_t round_up(std::int64_t n, std::int64_t to) {
-  return (n + to - 1) / to * to;
-}
-
 // Floats from an address that vectors like.
 class Room {
  public:

@@ -20,7 +20,7 @@ using tensor::Slice;
 using tensor::View;
 
 // What lanes that predict have in common.
-struct Frozen {
+struct FrozenDense {
   View w, b;
   ActivationSpec f;
   tensor::Precision precision;
@@ -59,7 +59,7 @@ class CpuDense final : public tensor::Dense {
   }
 
   bool freeze(View w, View b, const ActivationSpec& f) override {
-    frozen_ = std::make_shared<Frozen>();
+    frozen_ = std::make_shared<FrozenDense>();
     frozen_->w = w;
     frozen_->b = b;
     frozen_->f = f;
@@ -92,7 +92,7 @@ class CpuDense final : public tensor::Dense {
   }
 
   void forward_frozen(View y, View x) {
-    Frozen& z = *frozen_;
+    FrozenDense& z = *frozen_;
     const MatmulExtents extents = check(y, x, z.w, z.b);
     const std::int64_t m = extents.m, n = extents.n, k = extents.k;
     const GemmEnd end{.bias = floats(z.b),
@@ -114,7 +114,7 @@ class CpuDense final : public tensor::Dense {
   CpuDevice& device_;
   GemmScratch& scratch_;
   Spread& spread_;
-  std::shared_ptr<Frozen> frozen_;
+  std::shared_ptr<FrozenDense> frozen_;
   bool used_ = false;  // since it was frozen
 };
 

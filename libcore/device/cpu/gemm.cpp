@@ -20,10 +20,6 @@ constexpr std::int64_t kColumns = 512;  // a multiple of two vectors
 constexpr std::int64_t kRows = 240;     // a multiple of a tile's
 constexpr std::int64_t kSlack = 32;     // transpose() writes whole vectors
 
-std::int64_t round_up(std::int64_t n, std::int64_t to) {
-  return (n + to - 1) / to * to;
-}
-
 std::int64_t lanes() { return best_kernels().lanes; }
 
 // Columns that a panel of b takes from the `left` ones: two vectors, or one.
@@ -258,7 +254,7 @@ void multiply_by_blas(float* c, std::int64_t c_row, std::int64_t m,
 }
 
 // A packed matrix as BLAS reads it: rows, padded.
-Matrix rows_of(const Packed& b) { return {b.data, padded(b.n), 1}; }
+Matrix in_rows(const Packed& b) { return {b.data, padded(b.n), 1}; }
 
 void lay_out_rows(float* to, Matrix b, std::int64_t k, std::int64_t n) {
   const std::int64_t row = padded(n);
@@ -392,7 +388,7 @@ void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
           Matrix a, const Packed& b, Columns some, GemmEnd end) {
   if (end.bias != nullptr) end.bias += some.first;
   if (by_blas()) {
-    Matrix part = rows_of(b);
+    Matrix part = in_rows(b);
     part.data += some.first;
     return multiply_by_blas(c + some.first, c_row, m, some.count, b.k, a, part,
                             end);

@@ -14,7 +14,6 @@
 namespace dl::device {
 namespace kernels {
 
-constexpr std::int64_t kPartialSums = 16;
 constexpr std::int64_t kInFloat = kPartialSums * kRowsInFloat;
 
 // total += the kSums sums of the terms that term(i) gives for i in [0, n).

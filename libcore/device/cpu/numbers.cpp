@@ -16,15 +16,12 @@ using tensor::DType;
 
 namespace kernels {
 
-// Sums run in kLanes interleaved parts in double, added up at the end.
-constexpr std::int64_t kLanes = 16;
-
 template <typename Value>
 DL_INLINE double sum_of(const float* x, std::int64_t n, Value value) {
-  double parts[kLanes] = {};
-  const std::int64_t whole = n - n % kLanes;
-  for (std::int64_t i = 0; i < whole; i += kLanes)
-    for (std::int64_t l = 0; l < kLanes; ++l) parts[l] += value(x[i + l]);
+  double parts[kPartialSums] = {};
+  const std::int64_t whole = n - n % kPartialSums;
+  for (std::int64_t i = 0; i < whole; i += kPartialSums)
+    for (std::int64_t l = 0; l < kPartialSums; ++l) parts[l] += value(x[i + l]);
   for (std::int64_t i = whole; i < n; ++i) parts[0] += value(x[i]);
   double sum = 0;
   for (const double part : parts) sum += part;

@@ -31,12 +31,11 @@ DL_VECTOR void take_where(float* dx, const float* dy, const std::int32_t* which,
 
 DL_VECTOR void dot_rows(float* s, const float* a, const float* b,
                         std::int64_t rows, std::int64_t length) {
-  constexpr std::int64_t kLanes = 16;
-  const std::int64_t whole = length - length % kLanes;
+  const std::int64_t whole = length - length % kPartialSums;
   for (std::int64_t r = 0; r < rows; ++r, a += length, b += length) {
-    double parts[kLanes] = {}, sum = 0;
-    for (std::int64_t j = 0; j < whole; j += kLanes)
-      for (std::int64_t l = 0; l < kLanes; ++l)
+    double parts[kPartialSums] = {}, sum = 0;
+    for (std::int64_t j = 0; j < whole; j += kPartialSums)
+      for (std::int64_t l = 0; l < kPartialSums; ++l)
         parts[l] += static_cast<double>(a[j + l]) * b[j + l];
     for (std::int64_t j = whole; j < length; ++j)
       sum += static_cast<double>(a[j]) * b[j];

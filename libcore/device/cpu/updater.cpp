@@ -15,8 +15,6 @@
 namespace dl::device {
 namespace kernels {
 
-using Numbers = UpdaterNumbers;
-
 // A parameter's state: what it was, and then what it is.
 struct State {
   float m, v, x;
@@ -27,7 +25,7 @@ struct State {
 // the update.
 struct Sgd {
   static constexpr int kState = 0, kWatched = 0;
-  static DL_INLINE float update(const Numbers& p, float g, State&) {
+  static DL_INLINE float update(const UpdaterNumbers& p, float g, State&) {
     return p.rate * g;
   }
 };
@@ -35,7 +33,7 @@ struct Sgd {
 // v' = momentum v - rate g;  u = momentum v - (1 + momentum) v'
 struct Nesterov {
   static constexpr int kState = 1, kWatched = 0;
-  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+  static DL_INLINE float update(const UpdaterNumbers& p, float g, State& s) {
     const float carried = p.momentum * s.m;
     s.m = carried - p.rate * g;
     return carried - (1.0f + p.momentum) * s.m;
@@ -45,7 +43,7 @@ struct Nesterov {
 // v' = momentum v - rate g;  u = -v'
 struct Momentum {
   static constexpr int kState = 1, kWatched = 0;
-  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+  static DL_INLINE float update(const UpdaterNumbers& p, float g, State& s) {
     s.m = p.momentum * s.m - p.rate * g;
     return -s.m;
   }
@@ -53,7 +51,7 @@ struct Momentum {
 
 struct AdaGrad {
   static constexpr int kState = 1, kWatched = 0;
-  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+  static DL_INLINE float update(const UpdaterNumbers& p, float g, State& s) {
     s.m += g * g;
     return p.rate * g / (std::sqrt(s.m + p.inside) + p.epsilon);
   }
@@ -61,7 +59,7 @@ struct AdaGrad {
 
 struct RmsProp {
   static constexpr int kState = 1, kWatched = 0;
-  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+  static DL_INLINE float update(const UpdaterNumbers& p, float g, State& s) {
     s.m = p.beta2 * s.m + p.square * g * g;
     return p.rate * g / (std::sqrt(s.m + p.inside) + p.epsilon);
   }
@@ -69,7 +67,7 @@ struct RmsProp {
 
 struct Adam {
   static constexpr int kState = 2, kWatched = 1;
-  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+  static DL_INLINE float update(const UpdaterNumbers& p, float g, State& s) {
     s.m = p.beta1 * s.m + p.mean * g;
     s.v = p.beta2 * s.v + p.square * g * g;
     return p.rate * s.m / (std::sqrt(s.v) + p.epsilon);
@@ -78,7 +76,7 @@ struct Adam {
 
 struct AmsGrad {
   static constexpr int kState = 3, kWatched = 1;
-  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+  static DL_INLINE float update(const UpdaterNumbers& p, float g, State& s) {
     s.m = p.beta1 * s.m + p.mean * g;
     s.v = p.beta2 * s.v + p.square * g * g;
     s.x = s.v > s.x ? s.v : s.x;
@@ -88,7 +86,7 @@ struct AmsGrad {
 
 struct AdaMax {
   static constexpr int kState = 2, kWatched = 1;
-  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+  static DL_INLINE float update(const UpdaterNumbers& p, float g, State& s) {
     s.m = p.beta1 * s.m + p.mean * g;
     const float before = p.beta2 * s.v, now = std::fabs(g) + p.epsilon;
     s.v = before > now ? before : now;
@@ -98,7 +96,7 @@ struct AdaMax {
 
 struct Nadam {
   static constexpr int kState = 2, kWatched = 1;
-  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+  static DL_INLINE float update(const UpdaterNumbers& p, float g, State& s) {
     s.m = p.beta1 * s.m + p.mean * g;
     s.v = p.beta2 * s.v + p.square * g * g;
     return (p.rate * s.m + p.nudge * g) / (std::sqrt(s.v) + p.epsilon);
@@ -107,7 +105,7 @@ struct Nadam {
 
 struct AdaBelief {
   static constexpr int kState = 2, kWatched = 1;
-  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+  static DL_INLINE float update(const UpdaterNumbers& p, float g, State& s) {
     s.m = p.beta1 * s.m + p.mean * g;
     const float surprise = g - s.m;
     s.v = p.beta2 * s.v + p.square * surprise * surprise + p.epsilon;
@@ -118,7 +116,7 @@ struct AdaBelief {
 // m: the mean of squared updates.
 struct AdaDelta {
   static constexpr int kState = 2, kWatched = 0;
-  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+  static DL_INLINE float update(const UpdaterNumbers& p, float g, State& s) {
     s.v = p.beta2 * s.v + p.square * g * g;
     const float u = g * std::sqrt(s.m + p.epsilon) / std::sqrt(s.v + p.epsilon);
     s.m = p.beta2 * s.m + p.square * u * u;
@@ -145,9 +143,9 @@ struct Arrays {
 
 // kDecay: decay w is added to the update.
 template <typename Updater, Form kForm, bool kDecay>
-DL_VECTOR bool pass(const Numbers& numbers, const Arrays& arrays) {
+DL_VECTOR bool pass(const UpdaterNumbers& numbers, const Arrays& arrays) {
   static_assert(!kDecay || kForm != Form::kUpdate);
-  const Numbers p = numbers;
+  const UpdaterNumbers p = numbers;
   float *const g = arrays.g, *const w = arrays.w;
   float *const m = arrays.m, *const v = arrays.v, *const x = arrays.x;
   const std::int64_t n = arrays.n;
@@ -188,10 +186,10 @@ namespace {
 using kernels::Form;
 using tensor::Updater;
 using tensor::UpdaterStep;
-using Pass = bool (*)(const kernels::Numbers&, const kernels::Arrays&);
+using UpdaterPass = bool (*)(const UpdaterNumbers&, const kernels::Arrays&);
 
 template <Form kForm, bool kDecay>
-Pass pass_of(Updater kind) {
+UpdaterPass pass_of(Updater kind) {
   switch (kind) {
     case Updater::kNesterov:
       return kernels::pass<kernels::Nesterov, kForm, kDecay>;
@@ -221,7 +219,7 @@ Pass pass_of(Updater kind) {
   return kernels::pass<kernels::Sgd, kForm, kDecay>;
 }
 
-Pass pass_of(const UpdaterStep& step, tensor::UpdateTo to) {
+UpdaterPass pass_of(const UpdaterStep& step, tensor::UpdateTo to) {
   const bool decay = step.decay != 0;
   if (to == tensor::UpdateTo::kParameters)
     return decay ? pass_of<Form::kApply, true>(step.kind)

@@ -11,6 +11,8 @@
 #ifndef DL_LIBCORE_DEVICE_CPU_VECTORIZE_H_
 #define DL_LIBCORE_DEVICE_CPU_VECTORIZE_H_
 
+#include <cstdint>
+
 // Before a function that consists of such a loop.  Sanitizers cannot run the
 // code that chooses.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && \
@@ -30,5 +32,12 @@
 
 // For what must be inlined into the loop to be vectorised with it.
 #define DL_INLINE inline __attribute__((always_inline))
+
+namespace dl::device::kernels {
+
+// Sums run in so many interleaved parts, added up at the end.
+constexpr std::int64_t kPartialSums = 16;
+
+}  // namespace dl::device::kernels
 
 #endif  // DL_LIBCORE_DEVICE_CPU_VECTORIZE_H_

@@ -120,6 +120,11 @@ struct Kernels {
   bool blas = false;            // matrix products are OpenBLAS's (gemm.h)
 };
 
+// The first multiple of `to` that is n or more: elements of whole vectors.
+inline std::int64_t round_up(std::int64_t n, std::int64_t to) {
+  return (n + to - 1) / to * to;
+}
+
 // Whether this processor has what they need.
 bool can_run(const Kernels& kernels);
 // The widest that can run, or what DL_CPU_KERNELS in the environment names.
