@@ -327,6 +327,7 @@ nn::Model RunStore::checkpoint_of(const RunState& state) const {
     model.training_vectors["residual"] = state.residual;
   if (state.fasgd) model.training_vectors["fasgd"] = state.fasgd->state();
   model.training = state.to_json();
+  model.training["log"] = io::hex(identity_.directory);
   return model;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -213,6 +214,7 @@ std::vector<Saved> saved_checkpoints(const std::string& folder,
   for (const std::string& path : checkpoint_files(folder)) {
     try {
       const nn::Model model = nn::open_model(path);
+      check_run(model, path);
       const JsonView training(model.training, Code::kData, "training");
       result.push_back({path,
                         static_cast<std::uint64_t>(
@@ -283,6 +285,15 @@ LogIdentity log_identity(const std::string& folder, std::size_t parameters) {
     digest = *kept;
   }
   return {parameters, digest};
+}
+
+void check_run(const nn::Model& checkpoint, const std::string& path) {
+  const JsonView training(checkpoint.training, Code::kData, "training");
+  if (!training.has("log")) return;
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const LogIdentity own = log_identity(folder, 0);
+  if (training.at("log").string() != io::hex(own.directory))
+    bad_data("'" + path + "' is the checkpoint of another run");
 }
 
 Steps replayable_steps(const std::string& folder, const Log& log) {

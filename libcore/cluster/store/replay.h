@@ -52,6 +52,9 @@ RunState state_of(nn::Model& checkpoint, const std::string& name);
 // parameters.
 // Throws Error: kNoInput, kIo, kData.
 LogIdentity log_identity(const std::string& folder, std::size_t parameters);
+// Whether a checkpoint, which says since 0.2 what its logs do, is of the run
+// whose folder it is in.  Throws Error: kData.
+void check_run(const nn::Model& checkpoint, const std::string& path);
 
 // dl-master --replay: writes the model after update `step` to `output`; the
 // last one if step is kLastUpdate.  Returns the step.

@@ -63,7 +63,7 @@ std::vector<std::int64_t> checkpoints(const std::string& path) {
   std::vector<std::int64_t> result;
   for (const auto& entry : fs::directory_iterator(path))
     if (const auto number = checkpoint_number(entry.path().filename().string());
-        number >= 0)
+        number >= 0 && !entry.is_other())  // a FIFO would be waited for
       result.push_back(number);
   std::sort(result.begin(), result.end());
   return result;
@@ -299,6 +299,11 @@ void RunDirectory::settle(const Json& configuration) const {
                     "; --fresh starts over, --run takes another folder, and "
                     "either with --init MODEL learns on from a copy of the "
                     "model"};
+  if (where == "init")
+    throw Error{Code::kConfig,
+                "'" + path_ +
+                    "' holds a run that began with another --init than now; "
+                    "--fresh starts over, --run takes another folder"};
   throw Error{Code::kConfig, "'" + path_ + "' holds a run with " + where +
                                  " = " + left + ", now it is " + right +
                                  "; --fresh starts over, --run takes another "
@@ -311,7 +316,9 @@ std::optional<RunDirectory::Checkpoint> RunDirectory::newest(
   for (auto it = numbers.rbegin(); it != numbers.rend(); ++it) {
     const std::string name = checkpoint_name(*it);
     try {
-      return Checkpoint{name, nn::load_model(file(name))};
+      Checkpoint found{name, nn::load_model(file(name))};
+      check_run(found.model, file(name));
+      return found;
     } catch (const Error& error) {
       log(Level::kWarning, std::string(error.what()) +
                                "; going back to what was saved before it");

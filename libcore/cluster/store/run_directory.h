@@ -52,7 +52,8 @@ class RunDirectory {
     std::string name;
     nn::Model model;
   };
-  // The newest that can be read; damaged ones are warned of and passed over.
+  // The newest that can be read; damaged ones, and those of other runs, are
+  // warned of and passed over.
   // Throws Error: kData, there are some, all are damaged, and no update log
   // goes back to the start.
   std::optional<Checkpoint> newest(const Log& log) const;

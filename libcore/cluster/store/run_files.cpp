@@ -105,6 +105,7 @@ Json read_configuration(const std::string& folder) {
   const std::string name = folder + "/run.json";
   if (!fs::exists(name)) return {};
   try {
+    if (fs::is_other(name)) bad_data("'" + name + "' is no file");
     return parse_configuration(name);
   } catch (const Error& error) {
     if (error.code() != Code::kData) throw;

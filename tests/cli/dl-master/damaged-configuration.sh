@@ -10,3 +10,8 @@ for change in '.data = 5' '.settings = []' '.data.training = "x"' \
   train --epochs 2
   echo "status $?"
 done
+# Nor is it waited for what a FIFO may say.
+rm m.safetensors.run/run.json
+mkfifo m.safetensors.run/run.json
+train --epochs 2
+echo "status $?"
