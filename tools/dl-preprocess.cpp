@@ -114,8 +114,13 @@ void run(const Args& a, std::vector<std::string> arguments) {
     step.arguments.push_back(std::move(argument));
   // A pipe's reader compares nothing, and gets the same bytes each time.
   if (a.output != "-") step.inputs = dl::vectorize::digest_of(inputs);
-  if (!a.force && dl::vectorize::is_current(a.output, step)) {
+  const auto current =
+      a.force ? std::nullopt : dl::vectorize::current_examples(a.output, step);
+  if (current) {
     dl::cli::log()(dl::Level::kInfo, "'" + a.output + "' is up to date");
+    if (a.json)
+      std::cout << dl::dump_json({{"examples", *current}, {"up_to_date", true}})
+                << '\n';
     return;
   }
   dl::vectorize::BadRecords bad(a.max_bad);

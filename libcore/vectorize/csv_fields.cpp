@@ -22,6 +22,13 @@ void put(Tensor& target, std::int64_t i, std::span<const std::byte> row) {
               row.data(), row.size());
 }
 
+// As pandas and R write them.
+bool parse_truth(std::string_view text, double& value) {
+  const bool yes = text == "True" || text == "TRUE" || text == "true";
+  value = yes ? 1 : 0;
+  return yes || text == "False" || text == "FALSE" || text == "false";
+}
+
 }  // namespace
 
 MissingRule::MissingRule(const CsvOptions& csv) {
@@ -191,7 +198,7 @@ std::string CsvFields::number(Tensor& row, std::int64_t i, std::size_t column,
   const std::string_view text = table_.field(column);
   double value = 0;
   const bool known = !missing_.words.contains(text);
-  if (known && !parse_number(text, value))
+  if (known && !parse_number(text, value) && !parse_truth(text, value))
     return no_number(column, &row == &label_row_);
   if (!known || std::isnan(value)) {
     if (&row == &label_row_) return missing_name("label", column, skip);
@@ -232,7 +239,9 @@ std::string CsvFields::no_number(std::size_t column, bool is_label) const {
   else if (table_.is_first() && is_label)
     hint = " (without --regression labels may be names of classes)";
   else if (table_.is_first())
-    hint = " (--drop or --id if the column is no feature)";
+    hint =
+        " (--drop or --id if the column is no feature; of words make columns "
+        "of 0 and 1)";
   return table_.place(column) + "want a number, got '" + clipped(text) + "'" +
          hint;
 }

@@ -63,7 +63,7 @@ bool CsvRows::next() {
   ends_.clear();
   row_line_ = line_;
   for (const char c : begun) add(static_cast<unsigned char>(c));
-  bool fresh = begun.empty();  // nothing of the field was read yet
+  bool fresh = begun.empty();  // nothing of the field but blanks was read yet
   bool quoted = false;         // a quoted field is complete
   for (;;) {
     int c = input_.get();
@@ -79,14 +79,17 @@ bool CsvRows::next() {
       quoted = false;
       continue;
     }
+    const bool blank = c == ' ' || c == '\t';
+    if (quoted && blank) continue;
     if (quoted) fail("text after a closing quote");
     if (c == '"' && fresh) {
+      text_.resize(ends_.empty() ? 0 : ends_.back());  // without blanks before
       read_quoted();
       quoted = true;
     } else {
       add(c);
     }
-    fresh = false;
+    fresh = fresh && blank;
   }
   end_field();
   ++line_;

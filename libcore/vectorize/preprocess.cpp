@@ -79,16 +79,17 @@ std::string digest_of(const std::vector<std::string>& inputs) {
                       : io::hex(io::digest(std::as_bytes(std::span(text))));
 }
 
-bool is_current(const std::string& output, const data::Provenance& step) {
+std::optional<std::int64_t> current_examples(const std::string& output,
+                                             const data::Provenance& step) {
   struct stat made {};
-  if (step.inputs.empty() || !is_regular(output, made)) return false;
+  if (step.inputs.empty() || !is_regular(output, made)) return std::nullopt;
   try {
     const data::Shard shard(output);
     const auto& steps = shard.metadata().provenance;
-    return steps.size() == 1 && steps[0] == step;
-  } catch (const Error&) {
-    return false;  // damaged, so make it again
+    if (steps.size() == 1 && steps[0] == step) return shard.examples();
+  } catch (const Error&) {  // damaged, so make it again
   }
+  return std::nullopt;
 }
 
 }  // namespace dl::vectorize

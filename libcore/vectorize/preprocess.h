@@ -32,10 +32,11 @@ std::int64_t preprocess(Reader& reader, std::unique_ptr<io::Sink> sink,
 // could still change without a change of these.
 std::string digest_of(const std::vector<std::string>& inputs);
 
-// Whether `output` was made by `step`, with the same inputs: then there is
-// nothing to do.  False whenever that cannot be known (the step has no digest
-// of inputs, the stream has no provenance, ...).
-bool is_current(const std::string& output, const data::Provenance& step);
+// The examples of `output` if it was made by `step`, with the same inputs: then
+// there is nothing to do.  None whenever that cannot be known (the step has no
+// digest of inputs, the stream has no provenance, ...).
+std::optional<std::int64_t> current_examples(const std::string& output,
+                                             const data::Provenance& step);
 
 }  // namespace dl::vectorize
 

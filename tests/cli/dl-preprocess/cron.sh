@@ -55,3 +55,4 @@ cp -p in.csv in3.csv
 all
 dl-preprocess csv --label 3 - -o out.dls <in.csv && echo "standard input is never up to date"
 dl-preprocess csv --label 3 - -o out.dls <in.csv && echo "standard input is never up to date"
+for _ in 1 2; do dl-preprocess csv --label 3 in.csv -o json.dls --json -q; done

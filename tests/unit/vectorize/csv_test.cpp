@@ -277,6 +277,26 @@ TEST_CASE("csv: two columns of one name are refused with what helps") {
   CHECK_THAT(said(text, csv), Catch::Contains("want a number"));
 }
 
+TEST_CASE("csv: truth is 1 and 0 as a number, and a name as a class") {
+  const auto table = read("True,FALSE,true\n0.5,false,false\n");
+  CHECK(values(table.get("features")) == std::vector<double>{1, 0, 0.5, 0});
+  CHECK(values(table.get("labels")) == std::vector<double>{0, 1});
+  ReaderOptions targets;
+  targets.regression = true;
+  CHECK(values(read("7,TRUE\n8,False\n", {}, targets).get("labels")) ==
+        std::vector<double>{1, 0});
+  CHECK_THAT(said("Truth,a\n"), Catch::Contains("want a number"));
+}
+
+TEST_CASE("csv: blanks around quotes are no part of a field") {
+  CHECK(values(read("1, \"2\" ,\t\"a, b\" \n3, 4,\"a, b\"\n").get("labels")) ==
+        std::vector<double>{0, 0});
+  CHECK(values(read("1, \"2\" ,x\n").get("features")) ==
+        std::vector<double>{1, 2});
+  CHECK_THAT(said("1,\"2\" 3,x\n"),
+             Catch::Contains("text after a closing quote"));
+}
+
 TEST_CASE("csv: numbers beyond a double's are the nearest it has") {
   CHECK(values(read("1e-400,-7e-999,+1e-400,a\n").get("features")) ==
         std::vector<double>{0, 0, 0});
@@ -292,7 +312,8 @@ TEST_CASE("csv: what is no number says what helps") {
   CsvOptions csv;
   CHECK_THAT(said("iris-65,2,x\n"),
              Catch::EndsWith("line 1, column 1: want a number, got 'iris-65' "
-                             "(--drop or --id if the column is no feature)"));
+                             "(--drop or --id if the column is no feature; of "
+                             "words make columns of 0 and 1)"));
   CHECK_THAT(said("1,2,x\n3,iris-65,x\n"), Catch::EndsWith("got 'iris-65'"));
   ReaderOptions targets;
   targets.regression = true;
@@ -308,9 +329,11 @@ TEST_CASE("csv: what is no number says what helps") {
   csv.delimiter = ",";
   csv.header = true;
   CHECK_THAT(said("a,b,c\n1,iris-65,x\n", csv),
-             Catch::EndsWith("(--drop or --id if the column is no feature)"));
+             Catch::EndsWith("(--drop or --id if the column is no feature; of "
+                             "words make columns of 0 and 1)"));
   CHECK_THAT(said("a,c\nx,x\n", csv),
-             Catch::EndsWith("(--drop or --id if the column is no feature)"));
+             Catch::EndsWith("(--drop or --id if the column is no feature; of "
+                             "words make columns of 0 and 1)"));
 }
 
 }  // namespace dl::vectorize::csv_test
