@@ -29,7 +29,10 @@ void warn_left_out(std::ostream& out, const std::vector<Counts>& counts) {
 
 void Classification::print(std::ostream& out) const {
   out << "classification: " << classes_ << " classes, "
-      << counted(examples_, "example") << "\n\n";
+      << counted(examples_, "example");
+  if (classes_ == 2 && threshold_ != 0.5F)
+    out << ", threshold " << shortest(threshold_);
+  out << "\n\n";
   Table table;
   for (const auto& [name, value] : summary())
     if (name != "examples") table.push_back({"  " + name, readable(value)});

@@ -41,7 +41,7 @@ double Counts::mcc() const {
   const auto a = static_cast<double>(tp), b = static_cast<double>(fp),
              c = static_cast<double>(fn), d = static_cast<double>(tn);
   const double scale = std::sqrt((a + b) * (a + c) * (d + b) * (d + c));
-  if (scale == 0) return total() == 0 ? ratio(0, 0) : 0;
+  if (scale == 0) return tp + fp + fn == 0 ? ratio(0, 0) : 0;
   return (a * d - b * c) / scale;
 }
 
@@ -52,7 +52,7 @@ void append_averages(Metrics& metrics, const std::vector<Counts>& all) {
     precision.push_back(counts.precision());
     recall.push_back(counts.recall());
     f1.push_back(counts.f1());
-    if (counts.tp + counts.fp + counts.fn > 0) mcc.push_back(counts.mcc());
+    mcc.push_back(counts.mcc());
     sum += counts;
   }
   metrics.emplace_back("precision_macro", mean_defined(precision));

@@ -11,7 +11,7 @@
 namespace dl::eval {
 
 // Where a measure divides by zero it is NaN, and averages leave it out; only
-// mcc is 0 then, as if the decision were made at random, and left out where
+// mcc is 0 then, as if the decision were made at random, but NaN where
 // there was nothing to decide: no yes, and none said.
 struct Counts {
   std::int64_t tp = 0, fp = 0, tn = 0, fn = 0;

@@ -58,6 +58,11 @@ std::int64_t Labels::class_of(std::int64_t i) const {
   std::int64_t best = 0;
   for (std::int64_t j = 0; j < outputs_; ++j) {
     const double value = target(i, j);
+    if (value < 0 || value > 1)
+      fail(i, ("is " + shortest(value) + " for output " + std::to_string(j) +
+               ", want the share of a class, 0..1; --evaluate regression takes "
+               "numbers")
+                  .c_str());
     if (value > target(i, best)) best = j;
   }
   if (!(target(i, best) > 0)) fail(i, "names no class: no value is over 0");
@@ -83,7 +88,9 @@ double Labels::target(std::int64_t i, std::int64_t j) const {
              " targets; --evaluate classification takes classes")
                 .c_str());
   const double value = labels_.value(i * outputs_ + j);
-  if (!std::isfinite(static_cast<float>(value))) fail(i, "is not finite");
+  if (!std::isfinite(value)) fail(i, "is not finite");
+  if (!std::isfinite(static_cast<float>(value)))
+    fail(i, ("is " + shortest(value) + ", beyond float32").c_str());
   return value;
 }
 

@@ -156,6 +156,9 @@ TEST_CASE("what does not fit a classification is refused") {
         "65: the label of example 0 is 0.5, want a class 0..2");
   CHECK(add(one, make_tensor<float>({0, 0, 0}, 3)) ==
         "65: the label of example 0 names no class: no value is over 0");
+  CHECK(add(one, make_tensor<float>({0, 126, 1}, 3)) ==
+        "65: the label of example 0 is 126 for output 1, want the share of a "
+        "class, 0..1; --evaluate regression takes numbers");
   CHECK(add(one, make_tensor<std::int64_t>({0, 1})) ==
         "65: labels are [2], want [1] or [1, 3]");
   CHECK(add(make_tensor<float>({1, 0}, 2), make_tensor<std::int64_t>({0})) ==
