@@ -176,7 +176,7 @@ struct CategoricalHinge {
 
 struct CosineProximity {
   DL_DEVICE double operator()(const Block& part, const Example& e) const {
-    constexpr double kLeast = 1e-6;  // of a length
+    constexpr double kShortest = 1e-6;  // of a length
     Sums<3> mine;
     for_outputs(part, e, [&](std::int64_t j) {
       const double y = e.y[j], t = e.t(j);
@@ -186,10 +186,10 @@ struct CosineProximity {
     });
     const Sums<3> all = reduce(part, mine, Sum{});
     const double yy = all.at[0];
-    const bool is_short = yy < kLeast * kLeast;
-    const double y_length = is_short ? kLeast : std::sqrt(yy);
+    const bool is_short = yy < kShortest * kShortest;
+    const double y_length = is_short ? kShortest : std::sqrt(yy);
     const double length = std::sqrt(all.at[1]);
-    const double t_length = length < kLeast ? kLeast : length;
+    const double t_length = length < kShortest ? kShortest : length;
     const double cosine = all.at[2] / y_length / t_length;
     for_outputs(part, e, [&](std::int64_t j) {
       e.slope(j, (is_short ? 0 : cosine * e.y[j] / yy) -
