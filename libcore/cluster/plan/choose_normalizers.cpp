@@ -1,11 +1,14 @@
 #include "libcore/cluster/plan/choose_normalizers.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "libcore/base/display.h"
+#include "libcore/base/error.h"
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/store/run_directory.h"
 #include "libcore/cluster/store/run_files.h"
@@ -75,6 +78,11 @@ bool is_as_begun(const std::string& kind, const JsonView& run) {
   });
 }
 
+std::string column_of(const std::vector<std::string>& names, std::size_t c) {
+  return ", column " +
+         (c < names.size() ? in_quotes(names[c]) : std::to_string(c + 1));
+}
+
 // One or two absurd values make all others alike, where they decide the scale.
 // names: of the columns, or empty.
 void warn_of_outliers(const std::optional<data::Statistics>& statistics,
@@ -86,8 +94,7 @@ void warn_of_outliers(const std::optional<data::Statistics>& statistics,
   if (columns.empty()) return;
   const std::size_t c = columns.front();
   log(Level::kWarning,
-      name + ", column " +
-          (c < names.size() ? in_quotes(names[c]) : std::to_string(c + 1)) +
+      name + column_of(names, c) +
           (columns.size() > 1
                ? " and " + std::to_string(columns.size() - 1) + " more"
                : "") +
@@ -96,6 +103,29 @@ void warn_of_outliers(const std::optional<data::Statistics>& statistics,
           ", decide how the others are scaled; look at the data, or take "
           "another " +
           option);
+}
+
+// Binary64 has numbers that the floats of training have not.
+// Throws Error: kConfig.
+void check_range(const std::optional<data::Statistics>& statistics,
+                 const std::string& name, const std::vector<std::string>& names,
+                 const Log& log) {
+  if (!statistics) return;
+  constexpr double kLargest = std::numeric_limits<float>::max(),
+                   kSmallest = std::numeric_limits<float>::min();
+  for (std::size_t c = 0; c < statistics->max.size(); ++c) {
+    const double low = statistics->min[c], high = statistics->max[c];
+    const double size = std::max(std::abs(low), std::abs(high));
+    if (size > kLargest)
+      bad_config(name + column_of(names, c) + " has numbers up to " +
+                 format("%.3g", size) + ", and training computes with up to " +
+                 format("%.3g", kLargest) + ": scale them before");
+    if (low < high && size < kSmallest)
+      log(Level::kWarning,
+          name + column_of(names, c) + " has numbers up to " +
+              format("%.3g", size) + ", which training, that computes with " +
+              format("%.3g", kSmallest) + " and more, cannot tell apart");
+  }
 }
 
 bool standardizes(const std::vector<data::Normalizer>& normalizers) {
@@ -112,6 +142,8 @@ void choose_normalizers(nn::Model& model, Kept kept,
   const data::Metadata& metadata = data.metadata();
   const Json run = begun(options, folder);
   const JsonView view(run, Code::kData, "run.json");
+  check_range(metadata.statistics, "features", metadata.columns, log);
+  check_range(metadata.label_statistics, "labels", metadata.targets, log);
   auto& [inputs, outputs] = model.normalizers;
   if (!kept.inputs)
     inputs = is_as_begun(options.normalize, view)

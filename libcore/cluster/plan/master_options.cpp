@@ -1,6 +1,8 @@
 #include "libcore/cluster/plan/master_options.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include "libcore/cluster/settings/option_values.h"
 #include "libcore/cluster/store/early_stopping.h"
@@ -16,15 +18,12 @@ namespace {
 
 std::uint64_t parse_seed(const std::string& text) {
   std::uint64_t value = 0;
-  const bool digits =
-      !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-  for (std::size_t i = 0; digits && i < text.size(); ++i) {
-    const auto digit = static_cast<std::uint64_t>(text[i] - '0');
-    if (value > (UINT64_MAX - digit) / 10)
-      bad_usage("--seed: '" + text + "' does not fit 64 bits");
-    value = value * 10 + digit;
-  }
-  if (!digits) bad_usage("--seed: want an integer, got '" + text + "'");
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error == std::errc::invalid_argument || end != last)
+    bad_usage("--seed: want an integer, got '" + text + "'");
+  if (error != std::errc{})
+    bad_usage("--seed: '" + text + "' does not fit 64 bits");
   return value;
 }
 
@@ -186,6 +185,7 @@ Limits limits_of(const MasterOptions& options) {
   limits.on_divergence =
       one_of("--on-divergence", options.on_divergence, kOnDivergenceNames);
   limits.speculate = options.speculate;
+  in_range("--local", options.local, 0);
   in_range("--threads", options.threads, 0, 4096);
   in_range("--restarts", options.restarts, 0);
   in_range("--pretrain", options.pretrain, 0);

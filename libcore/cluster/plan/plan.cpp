@@ -79,7 +79,10 @@ Kept choose_network(Plan& plan, const MasterOptions& options, const Log& log) {
     plan.transfer = std::move(started.transfer);
     kept = {started.same_inputs, started.same_outputs};
     log(Level::kInfo,
-        in_quotes(options.init) + ": " + plan.transfer->to_text());
+        in_quotes(options.init) + ": " + plan.transfer->to_text() +
+            (kept.inputs ? ""
+                         : "; other inputs than the model's, so normalizers "
+                           "are fitted to the data"));
   }
   plan.init = io::digest(std::as_bytes(std::span(plan.model.parameters)));
   return kept;

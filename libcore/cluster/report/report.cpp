@@ -121,16 +121,18 @@ double Report::payload_share() const {
   return payload_per_batch() / (4.0 * static_cast<double>(parameters));
 }
 
-std::string Report::lacking() const {
+bool Report::lacks_much() const {
   constexpr double kMuchLeft = 0.5, kMuchClipped = 4;  // beside what was sent
+  const MassLedger all = total(masses);
+  return all.residual.size > kMuchLeft * all.sent.size ||
+         all.clipped.size > kMuchClipped * all.sent.size;
+}
+
+std::string Report::lacking() const {
   constexpr std::uint64_t kFewest = 64;  // of fewer nobody expects a model
   const MassLedger all = total(masses);
-  const double sent = all.sent.size;
-  if ((batches < kFewest && sent > 0) ||
-      (all.residual.size <= kMuchLeft * sent &&
-       all.clipped.size <= kMuchClipped * sent))
-    return "";
-  return mass_text(all);
+  const bool trial = batches < kFewest && all.sent.size > 0;
+  return lacks_much() && !trial ? mass_text(all) : "";
 }
 
 Json Report::mass() const {
@@ -236,7 +238,10 @@ std::string Report::to_text(const RunState& state) const {
     text += line("workers' time", exchange.time_text());
   }
   if (const std::string told = mass_text(total(masses)); !told.empty())
-    text += line("mass", told);
+    text += line("mass",
+                 told + (lacks_much() ? "; what is left is not in the model: "
+                                        "--mode averaging suits short runs"
+                                      : ""));
   if (resyncs) text += line("replicas", count(resyncs) + " differed, resent");
   if (foreign) text += line("foreign", count(foreign) + " messages dropped");
   text += line("time", format("%.1f s", seconds) +

@@ -40,8 +40,9 @@ struct Report {
   exchange::Mass applied;
   // All of it; null: nobody told any.
   Json mass() const;
-  // Sharing: what of all that was learnt the model lacks, if that is much and
-  // the run was no mere trial; "".
+  // Sharing: whether the model lacks much of what was learnt.
+  bool lacks_much() const;
+  // ... what that is, unless the run was a mere trial; "": not much.
   std::string lacking() const;
 
   // What is known at the end.

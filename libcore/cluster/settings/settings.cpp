@@ -1,6 +1,8 @@
 #include "libcore/cluster/settings/settings.h"
 
+#include <charconv>
 #include <limits>
+#include <system_error>
 
 #include "libcore/cluster/settings/settings_fields.h"
 
@@ -14,12 +16,10 @@ constexpr std::int64_t kBig = std::numeric_limits<std::int64_t>::max();
 std::uint64_t seed_from(const JsonView& view) {
   const std::string text = view.string();
   std::uint64_t value = 0;
-  for (const char c : text) {
-    if (c < '0' || c > '9' || value > (UINT64_MAX - 9) / 10)
-      view.fail("a decimal number in a string");
-    value = value * 10 + static_cast<std::uint64_t>(c - '0');
-  }
-  if (text.empty()) view.fail("a decimal number in a string");
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc{} || end != last)
+    view.fail("a decimal number of 64 bits in a string");
   return value;
 }
 

@@ -33,8 +33,11 @@ void check_example(const Shape& example, const WantedInput& wanted) {
     return;
   // Numbers in a table's only column.
   if (input.rank() == 1 && example == Shape{input[0], 1}) return;
+  const bool sequences =
+      example.rank() == 2 && input.rank() == 2 && example[1] == input[1];
   bad_data(named("input", wanted.part) + "examples are " + example.to_string() +
-           ", the network wants " + input.to_string());
+           ", the network wants " + input.to_string() +
+           (sequences ? " (dl-preprocess --steps makes them as long)" : ""));
 }
 
 bool starts_with(const Shape& shape, const Shape& places) {

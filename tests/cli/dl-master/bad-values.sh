@@ -10,6 +10,7 @@ try --epochs 0
 try --batch -3
 try --batch 3x
 try --prefetch 1025
+try --local -1
 try --seed -1
 try --threshold 1
 try --combine max
