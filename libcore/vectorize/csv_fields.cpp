@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "libcore/base/display.h"
@@ -40,7 +41,7 @@ MissingRule::MissingRule(const CsvOptions& csv) {
   if (kind == kSkip) return;
   if (!csv.missing.starts_with("fill:") ||
       !parse_number(std::string_view(csv.missing).substr(5), value) ||
-      !std::isfinite(value))
+      !(std::abs(value) < std::numeric_limits<double>::max()))
     throw Error{
         Code::kUsage,
         "--missing: want fail, skip or fill:NUMBER, got '" + csv.missing + "'"};
@@ -213,7 +214,9 @@ std::string CsvFields::number(Tensor& row, std::int64_t i, std::size_t column,
     return table_.place(column) + "want a finite number, got '" +
            clipped(text) + "'";
   if (!store(row, i, value))
-    return table_.place(column) + does_not_fit(text, row.dtype());
+    return table_.place(column) +
+           does_not_fit(known ? text : std::string_view(csv_.missing),
+                        row.dtype());
   return "";
 }
 

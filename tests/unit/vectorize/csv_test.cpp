@@ -58,6 +58,12 @@ TEST_CASE("csv: what NumPy, pandas and R write is missing") {
         values(read("1," + std::string(word) + ",a\n", csv).get("features")) ==
         std::vector<double>{1, 7});
   CHECK_THAT(said("1,inf,a\n", csv), Catch::Contains("want a finite number"));
+  csv.missing = "fill:1e39";
+  CHECK_THAT(said("1,,a\n", csv),
+             Catch::EndsWith("column 2: 'fill:1e39' does not fit F32"));
+  csv.missing = "fill:1e400";
+  CHECK_THAT(complaint([&] { read("1,,a\n", csv); }, Code::kUsage),
+             Catch::Contains("want fail, skip or fill:NUMBER"));
 }
 
 TEST_CASE("csv: --id keeps the name of a row") {
