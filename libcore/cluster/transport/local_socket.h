@@ -14,14 +14,15 @@
 namespace dl::cluster {
 
 // A place for the socket of local workers: the run directory, or where that
-// has a long name, a folder of its own.
+// has a long name, or ';' in it, as between addresses, a folder of its own.
 class LocalSocket {
  public:
   // Throws Error: kCantCreate.
   explicit LocalSocket(const std::string& run_directory) {
     path_ =
         std::filesystem::absolute(run_directory).lexically_normal() / "socket";
-    if (path_.string().size() >= kLongest)
+    const std::string text = path_.string();
+    if (text.size() >= kLongest || text.find(';') != text.npos)
       path_ = folder_.emplace().path() / "socket";
   }
   ~LocalSocket() {

@@ -21,3 +21,6 @@ echo '-- left behind by who was killed'
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
 try ipc://socket
 [ ! -e socket ] || echo 'the socket stays behind'
+echo '-- a name with what parts addresses'
+master -q -o 'a;b.safetensors' --local 1 --epochs 1
+echo "status $?"

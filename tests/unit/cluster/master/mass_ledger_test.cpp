@@ -163,7 +163,10 @@ TEST_CASE("the report says what was lost and what was learnt twice") {
   report.applied = {3, 5};
   CHECK(report.to_text(state).find(
             "mass         6 sent, 1.5 refused and learnt again, 0.5 dropped, "
-            "8 clipped, 12 left in residuals\n") != std::string::npos);
+            "8 clipped, 12 left in residuals; what is left is not in the "
+            "model: --mode averaging suits short runs\n") != std::string::npos);
+  report.masses[1].sent.size = 100;
+  CHECK(report.to_text(state).find("left in residuals\n") != std::string::npos);
   const Json mass = report.to_json(state)["mass"];
   CHECK(mass["applied"] == Json({3.0, 5.0}));
   CHECK(mass["given"] == 2.0);
