@@ -49,9 +49,9 @@ std::size_t Levels::nearest(float magnitude) const {
 }
 
 Levels Levels::fitted(std::span<const float> magnitudes, std::size_t count) {
-  constexpr std::size_t kSample = 4096;
-  constexpr int kRounds = 30;
-  const std::size_t step = (magnitudes.size() + kSample - 1) / kSample;
+  constexpr std::size_t kSampled = 4096;
+  constexpr int kIterations = 30;
+  const std::size_t step = (magnitudes.size() + kSampled - 1) / kSampled;
   std::vector<float> sample;
   for (std::size_t i = 0; i < magnitudes.size(); i += step)
     sample.push_back(magnitudes[i]);
@@ -62,7 +62,7 @@ Levels Levels::fitted(std::span<const float> magnitudes, std::size_t count) {
     start.push_back(sample[(2 * i + 1) * sample.size() / (2 * count)]);
   Levels levels(std::move(start));
   if (count > 1)
-    for (int round = 0; round < kRounds; ++round)
+    for (int round = 0; round < kIterations; ++round)
       levels = Levels(means(sample, levels));
   return Levels(means(magnitudes, levels));
 }

@@ -115,7 +115,7 @@ Flow reshaped(Site& site, const Flow& value, const Json& shape,
 }
 
 // Axes of an example, counted from 1, or from 0 with that of the examples.
-Flow permuted(Site& site, const Flow& value, const Json& indices) {
+Flow permuted_flow(Site& site, const Flow& value, const Json& indices) {
   std::vector<std::int64_t> axes;
   if (indices.is_array())
     for (const Json& one : indices)
@@ -162,7 +162,7 @@ Flow preprocessed(Site& site, const Json& preprocessor, const Flow& value) {
                     member(given, "hasMiniBatchDimension") == Json(true),
                     channels_last_in(given).value_or(value.last));
   if (name == "permute")
-    return permuted(site, value, member(given, "permutationIndices"));
+    return permuted_flow(site, value, member(given, "permutationIndices"));
   if (name == "kerasflattenrnn") return site.vector(value);
   if (name == "composableinput" || name == "composableinputpreprocessor") {
     Flow flow = value;
