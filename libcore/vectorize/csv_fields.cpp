@@ -196,7 +196,7 @@ std::string CsvFields::features(bool& skip) {
 
 std::string CsvFields::number(Tensor& row, std::int64_t i, std::size_t column,
                               bool& skip) const {
-  const std::string_view text = table_.field(column);
+  std::string_view text = table_.field(column);
   double value = 0;
   const bool known = !missing_.words.contains(text);
   if (known && !parse_number(text, value) && !parse_truth(text, value))
@@ -209,14 +209,13 @@ std::string CsvFields::number(Tensor& row, std::int64_t i, std::size_t column,
       return table_.place(column) +
              "a value is missing (--missing skip or fill:0 lets it pass)";
     value = missing_.value;
+    text = csv_.missing;
   }
   if (!std::isfinite(value))
     return table_.place(column) + "want a finite number, got '" +
            clipped(text) + "'";
   if (!store(row, i, value))
-    return table_.place(column) +
-           does_not_fit(known ? text : std::string_view(csv_.missing),
-                        row.dtype());
+    return table_.place(column) + does_not_fit(text, row.dtype());
   return "";
 }
 

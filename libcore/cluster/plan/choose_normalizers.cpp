@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libcore/base/display.h"
@@ -113,6 +114,7 @@ void check_range(const std::optional<data::Statistics>& statistics,
   if (!statistics) return;
   constexpr double kLargest = std::numeric_limits<float>::max(),
                    kSmallest = std::numeric_limits<float>::min();
+  bool told = false;  // of one, as all may be alike
   for (std::size_t c = 0; c < statistics->max.size(); ++c) {
     const double low = statistics->min[c], high = statistics->max[c];
     const double size = std::max(std::abs(low), std::abs(high));
@@ -120,7 +122,7 @@ void check_range(const std::optional<data::Statistics>& statistics,
       bad_config(name + column_of(names, c) + " has numbers up to " +
                  format("%.3g", size) + ", and training computes with up to " +
                  format("%.3g", kLargest) + ": scale them before");
-    if (low < high && size < kSmallest)
+    if (low < high && size < kSmallest && !std::exchange(told, true))
       log(Level::kWarning,
           name + column_of(names, c) + " has numbers up to " +
               format("%.3g", size) + ", which training, that computes with " +

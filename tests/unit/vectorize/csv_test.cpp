@@ -59,8 +59,9 @@ TEST_CASE("csv: what NumPy, pandas and R write is missing") {
         std::vector<double>{1, 7});
   CHECK_THAT(said("1,inf,a\n", csv), Catch::Contains("want a finite number"));
   csv.missing = "fill:1e39";
-  CHECK_THAT(said("1,,a\n", csv),
-             Catch::EndsWith("column 2: 'fill:1e39' does not fit F32"));
+  for (const char* empty : {"1,,a\n", "1,-nan,a\n"})
+    CHECK_THAT(said(empty, csv),
+               Catch::EndsWith("column 2: 'fill:1e39' does not fit F32"));
   csv.missing = "fill:1e400";
   CHECK_THAT(complaint([&] { read("1,,a\n", csv); }, Code::kUsage),
              Catch::Contains("want fail, skip or fill:NUMBER"));
