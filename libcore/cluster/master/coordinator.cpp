@@ -39,7 +39,10 @@ Coordinator::Coordinator(RunContext& context, Hooks hooks, double now,
 void Coordinator::handle(const RouterSocket::Incoming& incoming, double now) {
   context_.now = now;
   const Message& message = incoming.received.message;
-  if (message.type == MessageType::kHello) return admission_.admit(incoming);
+  if (message.type == MessageType::kHello) {
+    watch_.watch_connections();
+    return admission_.admit(incoming);
+  }
   Member* member = context_.members.find(incoming.peer);
   if (!member || incoming.received.envelope.run != context_.run)
     return admission_.send_away(incoming);

@@ -20,6 +20,9 @@ class MemberWatch {
   explicit MemberWatch(RunContext& context) : context_(context) {}
 
   void tick();
+  // Before somebody is let in: what it had may have ended a moment ago, and
+  // then that is why, not that it joins again.
+  void watch_connections();
 
   // The member's work goes back to the queue.  gone: it is no member any more.
   // failed: it may have been its work.
@@ -27,7 +30,6 @@ class MemberWatch {
             bool failed = true);
 
  private:
-  void watch_connections();
   void watch_signs_of_life();
   void watch_stragglers();
   void put_out(Member& member);

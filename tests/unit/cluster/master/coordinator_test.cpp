@@ -326,6 +326,22 @@ TEST_CASE("a connection is of one process") {
   CHECK(master.context.members.joined() < 10);
 }
 
+TEST_CASE("a connection that was ended is a loss, though its worker is back") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(settings(Mode::kSharing), Limits{}, folder, saved, 1,
+                kExamples);
+  Worker again = master.join("a");
+  again.peer = "a, on another connection";
+  master.link.ended = {{"a", "its key was removed"}};
+  master.join_again(again);
+  CHECK(master.context.report.lost == 1);
+  CHECK(count_events(folder, "lost") == 1);
+  CHECK(count_events(folder, "leave") == 0);
+  CHECK(master.context.members.find("a") == nullptr);
+  CHECK(master.context.members.present().size() == 1);
+}
+
 TEST_CASE("messages of another run are ignored") {
   Folder folder;
   std::optional<RunState> saved;

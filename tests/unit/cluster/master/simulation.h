@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libcore/cluster/master/coordinator.h"
@@ -47,6 +48,10 @@ class Link : public MasterLink {
             const Envelope& envelope) override;
   std::set<std::string> full;  // what is for these peers waits
   bool idle(const std::string& peer) const override;
+  std::vector<RouterSocket::Ended> ended;
+  std::vector<RouterSocket::Ended> take_ended() override {
+    return std::exchange(ended, {});
+  }
   std::uint64_t bytes_in() const override { return 0; }
   std::uint64_t bytes_out() const override { return 0; }
   std::uint64_t dropped() const override { return 0; }
