@@ -108,6 +108,13 @@ SHIFTED = ("multi_head_attention1/key_bias",)
 MOVED = [case for name, layer in LAYERS
          for case in both(name, [MIX, layer, END],
                           zero=SHIFTED if "attention" in name else ())]
+# The layer behind them skips padding; with the mask turned it reads some.
+TURNED = {"type": "reverse", "turns": "mask"}
+MOVED += [case for name, layers in (
+    ("hold", [{"type": "hold"}, TURNED]), ("reverse of all", [{"type": "reverse", "turns": "all"}]),
+    ("reverse of the mask", [TURNED]),
+    ("masking that clears", [{"type": "masking", "value": 0, "clears": True}, TURNED]))
+          for case in both(name, [MIX, *layers, END])]
 POOLED = [case for kind in ("max", "average", "sum", "pnorm")
           for case in both(f"global_pool of steps, {kind}", [
               MIX, {"type": "lstm", "units": 4, "return_sequences": True},

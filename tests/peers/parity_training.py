@@ -160,13 +160,17 @@ def updated(kind, name="", **settings):
 
 UPDATERS = [
     updated("sgd", learning_rate=0.1),
-    updated("nesterov", learning_rate=0.02),
+    updated("nesterov", learning_rate=0.02), updated("momentum", learning_rate=0.02),
     *[updated(kind, learning_rate=0.01) for kind in (
         "adam", "adamw", "amsgrad", "adamax", "nadam", "adabelief")],
     *[updated(kind, ", settings", learning_rate=0.01, beta1=0.8, beta2=0.95, epsilon=1e-3)
       for kind in ("adam", "amsgrad", "adamax", "nadam", "adabelief")],
     updated("adamw", ", settings", learning_rate=0.01, epsilon=1e-3, weight_decay=0.2),
+    *[updated(kind, ", corrected", learning_rate=0.01, epsilon=1e-3, epsilon_at="corrected")
+      for kind in ("adam", "adamw", "amsgrad", "nadam")],
     updated("adagrad", learning_rate=0.02), updated("rmsprop", learning_rate=0.01),
+    updated("adagrad", ", start", learning_rate=0.02, start=0.1),
+    updated("rmsprop", ", start", learning_rate=0.01, start=0, epsilon=1e-3),
     updated("rmsprop", ", settings", learning_rate=0.01, decay=0.8, epsilon=1e-3),
     updated("adadelta"), updated("adadelta", ", settings", decay=0.8, epsilon=1e-3),
     trained("bias_updater", bias_updater={"type": "nesterov", "learning_rate": 0.01}),

@@ -215,7 +215,9 @@ def embedding(run, layer, p, xs, masks):
 
 def masking(run, layer, p, xs, masks):
     mask = (xs[0] != layer["value"]).any(-1).to(xs[0].dtype)
-    return xs[0], mask if masks[0] is None else mask * masks[0]
+    if masks[0] is not None:
+        mask = mask * masks[0]
+    return xs[0] * mask[..., None] if layer.get("clears") else xs[0], mask
 
 
 def last_step(run, layer, p, xs, masks):
@@ -226,13 +228,30 @@ def last_step(run, layer, p, xs, masks):
     return xs[0][torch.arange(len(at)), at], None
 
 
+def of_steps(x, order):
+    """The steps of x that order, [n, steps], names."""
+    return x.gather(1, order[..., None].expand_as(x))
+
+
 def reverse(run, layer, p, xs, masks):
+    x, mask, turns = xs[0], masks[0], layer.get("turns", "counted")
+    if turns != "counted":
+        return (x if turns == "mask" else x.flip(1),
+                None if mask is None else mask.flip(1))
+    if mask is None:
+        return x.flip(1)
+    order = torch.arange(x.shape[1]).repeat(len(x), 1)
+    for row, counts in zip(order, mask > 0):
+        row[counts] = row[counts].flip(0)
+    return of_steps(x, order)
+
+
+def hold(run, layer, p, xs, masks):
     if masks[0] is None:
-        return xs[0].flip(1)
-    order = torch.arange(xs[0].shape[1]).repeat(len(xs[0]), 1)
-    for row, mask in zip(order, masks[0] > 0):
-        row[mask] = row[mask].flip(0)
-    return xs[0].gather(1, order[..., None].expand_as(xs[0]))
+        return xs[0]
+    steps = torch.arange(xs[0].shape[1])
+    before = torch.where(masks[0] > 0, steps, -1).cummax(1).values
+    return of_steps(xs[0], torch.where(before < 0, steps, before))
 
 
 def repeat(run, layer, p, xs, masks):
@@ -248,5 +267,5 @@ TYPES = {"lstm": recurrent, "gru": recurrent, "simple_rnn": recurrent, "conv1d":
          "global_pool": global_pool, "upsample1d": upsample1d, "zero_pad1d": zero_pad1d,
          "crop1d": crop1d, "multi_head_attention": attention,
          "positional_embedding": positions, "embedding": embedding, "masking": masking,
-         "last_step": last_step, "reverse": reverse, "repeat": repeat,
+         "last_step": last_step, "reverse": reverse, "hold": hold, "repeat": repeat,
          "repeat_like": repeat_like}

@@ -35,26 +35,29 @@ def optimizer(group):
     corrected for its start, where PyTorch's stands beside one that is."""
     u, p, kind = group.updater, group.parameters, group.updater["type"]
     betas, eps = (u.get("beta1"), u.get("beta2")), u.get("epsilon")
+    start, beside = u.get("start", eps), u.get("epsilon_at", "root") == "root"
     if kind == "sgd":
         return torch.optim.SGD(p), False
     if kind == "nesterov":
         return Nesterov(p, u["momentum"]), False
+    if kind == "momentum":
+        return torch.optim.SGD(p, momentum=u["momentum"]), False
     if kind in ("adam", "adamw", "amsgrad"):
-        return torch.optim.Adam(p, betas=betas, eps=eps, amsgrad=kind == "amsgrad"), True
+        return torch.optim.Adam(p, betas=betas, eps=eps, amsgrad=kind == "amsgrad"), beside
     if kind == "adamax":
         return torch.optim.Adamax(p, betas=betas, eps=eps), False
     if kind == "nadam":
-        return torch.optim.NAdam(p, betas=betas, eps=eps), True
+        return torch.optim.NAdam(p, betas=betas, eps=eps), beside
     if kind == "adabelief":
         return Belief(p, betas, eps), False
     if kind == "adagrad":
-        return torch.optim.Adagrad(p, eps=eps, initial_accumulator_value=eps), False
+        return torch.optim.Adagrad(p, eps=eps, initial_accumulator_value=start), False
     if kind == "adadelta":
         return torch.optim.Adadelta(p, rho=u["decay"], eps=eps), False
     assert kind == "rmsprop", kind
     made = torch.optim.RMSprop(p, alpha=u["decay"], eps=eps)
     for each in p:
-        made.state[each] = {"step": torch.tensor(0.0), "square_avg": torch.full_like(each, eps)}
+        made.state[each] = {"step": torch.tensor(0.0), "square_avg": torch.full_like(each, start)}
     return made, False
 
 
