@@ -99,7 +99,8 @@ void add(Difference& difference, const nn::Prediction& mine,
       const std::size_t each = a.size() / mask->as<float>().size();
       if (mask->as<float>()[i / each] == 0) continue;
     }
-    const double gap = std::abs(static_cast<double>(a[i]) - b[i]);
+    const double gap =  // of the same infinity none
+        a[i] == b[i] ? 0 : std::abs(static_cast<double>(a[i]) - b[i]);
     difference.largest = std::isnan(gap)
                              ? std::numeric_limits<double>::infinity()
                              : std::max(difference.largest, gap);
