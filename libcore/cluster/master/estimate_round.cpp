@@ -23,14 +23,14 @@ constexpr std::size_t kFirstLoad = std::size_t{256} << 10;
 // than its turn.
 constexpr std::size_t kMany = 3, kManyBytes = std::size_t{4} << 20;
 
-std::size_t gradient_bytes(const RunContext& context) {
-  return std::max<std::size_t>(context.state.parameters.size(), 1) *
-         sizeof(float);
+// Of what sync sends: the gradient and running statistics.
+std::size_t elements(const RunContext& context) {
+  return std::max<std::size_t>(
+      context.state.parameters.size() + context.state.statistics.size(), 1);
 }
 
 std::size_t pieces(const RunContext& context) {
-  return std::max<std::size_t>(
-      pieces_of(context.state.parameters.size(), 1).size(), 1);
+  return pieces_of(elements(context), 1).size();
 }
 
 // As long as an update, so far as a load may be.
@@ -223,7 +223,7 @@ void EstimateRound::take_echo(HostFigures& host, double seconds) {
     more = std::max(more, 0.0);
   else if (more < mean / 10)
     more = mean;
-  const std::size_t gradient = gradient_bytes(context_);
+  const std::size_t gradient = elements(context_) * sizeof(float);
   switch (trip_) {
     case Trip::kShort:
       host.round_trip = mean;

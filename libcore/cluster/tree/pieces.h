@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,27 @@ inline std::vector<Piece> pieces_of(std::size_t elements, std::size_t parties) {
     pieces.push_back({end, count, pieces.size() % parties});
   }
   return pieces;
+}
+
+// What a piece is of a gradient and of the statistics behind it.  found: the
+// gradient from its element `from` on, which is not behind the piece.
+inline std::vector<std::byte> bytes_of(const Piece& piece, std::size_t from,
+                                       std::span<const float> found,
+                                       std::span<const float> statistics) {
+  const std::size_t gradients = from + found.size(),
+                    end = piece.first + piece.count,
+                    middle = std::clamp(gradients, piece.first, end);
+  std::vector<std::byte> bytes;
+  bytes.reserve(piece.count * sizeof(float));
+  const auto append = [&](std::span<const float> all, std::size_t begin,
+                          std::size_t count) {
+    const auto part = std::as_bytes(all.subspan(begin, count));
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  };
+  if (piece.first < middle)
+    append(found, piece.first - from, middle - piece.first);
+  if (middle < end) append(statistics, middle - gradients, end - middle);
+  return bytes;
 }
 
 // The one that begins there and has so many elements; null: there is none.

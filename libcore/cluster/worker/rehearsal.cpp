@@ -149,7 +149,7 @@ SyncRehearsal::SyncRehearsal(Replica& replica, const nn::NetworkConfig& network,
       send_(std::move(send)),
       keeper_(network, threads, parameters_of(replica, apart_)) {
   State state = state_of(replica);
-  pieces_ = pieces_of(state.parameters.size(), 1);
+  pieces_ = pieces_of(state.parameters.size() + state.statistics.size(), 1);
   state.updater_state.resize(
       nn::HostUpdater(network, threads).state_elements());
   keeper_.take(std::move(state));
@@ -176,12 +176,12 @@ std::size_t SyncRehearsal::compute(const nn::Batch& batch,
 
 // Of two, each averages every second piece.
 void SyncRehearsal::give(std::size_t from, std::span<const float> found) {
+  if (given_ == 0) statistics_ = replica_.statistics();
   for (; given_ < pieces_.size() && pieces_[given_].first >= from; ++given_) {
     const Piece& piece = pieces_[given_];
-    const auto part = found.subspan(piece.first - from, piece.count);
-    std::vector<float> values(part.begin(), part.end());
-    send_(floats_to_blob(values), true);
-    if (!alone_ && given_ % 2 == 0) own_.push_back(std::move(values));
+    std::vector<std::byte> values = bytes_of(piece, from, found, statistics_);
+    if (!alone_ && given_ % 2 == 0) own_.push_back(floats_of(values));
+    send_(std::move(values), true);
   }
 }
 
@@ -207,6 +207,7 @@ void SyncRehearsal::step() {
   ++round_.version;
   keeper_.take(round_);
   if (!apart_.empty()) replica_.set_parameters(apart_);
+  replica_.set_statistics(keeper_.statistics());
 }
 
 }  // namespace dl::cluster

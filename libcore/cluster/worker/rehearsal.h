@@ -93,6 +93,7 @@ class SyncRehearsal {
   std::vector<Piece> pieces_;
   std::vector<std::vector<float>> own_;  // of the pieces that are averaged here
   std::size_t given_ = 0;
+  std::vector<float> statistics_;
   Round round_;
 };
 

@@ -53,8 +53,6 @@ class SyncLearner : public Learner {
   };
   void give(const Work& work, const Found& of, std::size_t from,
             std::span<const float> found);
-  std::vector<std::byte> values_of(const Piece& piece, std::size_t from,
-                                   std::span<const float> found) const;
   // The replica's own, where they are in host memory.
   std::span<float> shared_parameters() {
     const auto here = replica_->parameters_in_place();
@@ -122,31 +120,12 @@ void SyncLearner::give(const Work& work, const Found& of, std::size_t from,
     part.count = {work.task.lease, work.task.fence, of.examples,
                   of.loss * static_cast<double>(of.examples)};
     Message message = part.to_message();
-    message.blobs = {values_of(piece, from, found)};
+    message.blobs = {bytes_of(piece, from, found, statistics_)};
     if (given_ + 1 < pieces_.size())
       mail_.outbox.push(std::move(message));
     else
       last_ = std::move(message);
   }
-}
-
-// Of the gradient, and of the statistics behind it.
-std::vector<std::byte> SyncLearner::values_of(
-    const Piece& piece, std::size_t from, std::span<const float> found) const {
-  const std::size_t gradients = from + found.size(),
-                    end = piece.first + piece.count,
-                    middle = std::clamp(gradients, piece.first, end);
-  std::vector<std::byte> values;
-  values.reserve(piece.count * sizeof(float));
-  const auto append = [&](std::span<const float> all, std::size_t begin,
-                          std::size_t count) {
-    const auto part = std::as_bytes(all.subspan(begin, count));
-    values.insert(values.end(), part.begin(), part.end());
-  };
-  if (piece.first < middle)
-    append(found, piece.first - from, middle - piece.first);
-  if (middle < end) append(statistics_, middle - gradients, end - middle);
-  return values;
 }
 
 void SyncLearner::finish(const Work&) {
