@@ -12,8 +12,8 @@
 namespace dl::nn {
 
 // The loss of a network that says the same of every example: that all classes
-// are as likely, or the mean of targets that are standardized.  Nothing where
-// that is not known: other losses, or classes that are weighted.
+// are as likely, or yes and no, or the mean of targets that are standardized.
+// Nothing where that is not known: other losses, or classes that are weighted.
 // outputs: of one example.
 std::optional<double> loss_of_chance(const NetworkConfig& network,
                                      const tensor::Shape& outputs,

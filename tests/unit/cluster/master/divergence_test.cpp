@@ -89,6 +89,10 @@ TEST_CASE("the loss of chance is known of classes, and of standard targets") {
   CHECK_FALSE(chance_of(
       R"("units": 2, "loss": "negative_log_likelihood", "class_weights": [1, 9])",
       {2}));
+  const std::string yes_and_no =
+      R"("units": 3, "loss": "binary_cross_entropy")";
+  CHECK(chance_of(yes_and_no, {3}).value() == Approx(3 * std::log(2.0)));
+  CHECK_FALSE(chance_of(yes_and_no + R"(, "class_weights": [1, 9, 1])", {3}));
 }
 
 TEST_CASE("a held-out score is lost below half of what the best had") {
