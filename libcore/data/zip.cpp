@@ -62,6 +62,7 @@ class ZipReader::Side {
   // Moves n examples into `to`, under their new names.
   void take(std::int64_t n, DataSet& to) {
     DataSet part = set_.slice(at_, at_ + n);
+    check_ids(part, to, n);
     for (auto& [tensor, values] : part.tensors)
       if (const auto as = renamed(tensor)) to.tensors.emplace(*as, values);
     at_ += n;
@@ -117,6 +118,23 @@ class ZipReader::Side {
       whole_ = next;
     else
       whole_->join(next, {reader_->name(), name_});
+  }
+
+  // Two tables of which different rows were left out are as long.
+  void check_ids(const DataSet& own, const DataSet& others,
+                 std::int64_t n) const {
+    const tensor::Tensor *mine = own.find("id"), *first = others.find("id");
+    if (mine == nullptr || first == nullptr) return;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::string here = id_text(*mine, i), there = id_text(*first, i);
+      if (here == there) continue;
+      throw Error{Code::kData,
+                  name_ + ": example " + std::to_string(taken_ + i) + " is " +
+                      in_quotes(here) + ", in a side before it " +
+                      in_quotes(there) +
+                      ": sides are joined in their order; give all the same "
+                      "examples, or no ids"};
+    }
   }
 
   Metadata so_far() const {

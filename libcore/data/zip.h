@@ -34,7 +34,8 @@ class ZipReader {
   // first side that has some.
   const Metadata& metadata() const;
   // As many examples as all sides have at hand; false at the end of all.
-  // Throws Error: kData, "'b.dls' ends after 90 examples, 'a.dls' has more".
+  // Throws Error: kData, "'b.dls' ends after 90 examples, 'a.dls' has more", or
+  // two sides call an example by different ids.
   bool read(DataSet& set);
   void close() {}            // each stream is closed at its end
   std::string name() const;  // of all sides

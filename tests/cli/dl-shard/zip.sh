@@ -35,3 +35,14 @@ printf '%s\n' 1,0.5,up 1,0.25,up 1,0.75,down 2,0.5,up |
   dl-preprocess csv --sequence 1 --steps 3 --label -1 --per-step -q -o s.dls
 dl-shard -q --zip features=s.dls labels/each=s.dls -o s
 dl-shard --info s-000.dls | grep -A2 '^classes'
+
+# Of two tables of which different rows were left out.
+printf '%s\n' id,x A,1 B,2 C, D,4 >left.csv
+printf '%s\n' id,x A,1 B, C,3 D,4 >right.csv
+for side in left right; do
+  dl-preprocess csv -q --header --id id --label none --missing skip $side.csv -o $side.dls
+done
+dl-shard --zip left=left.dls right=right.dls -o ids
+echo "status $?"
+dl-shard -q --zip left=left.dls right=left.dls -o ids
+dl-shard --head 3 --json ids-000.dls | jq -c .id
