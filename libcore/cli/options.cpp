@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/cli/options_state.h"
 
@@ -131,9 +132,12 @@ void Options::add(const char* names, std::vector<std::string>* value,
 }
 
 void Options::flag(const char* names, bool* value, const char* help) {
-  Option& option =
-      state_->add(split_names(names), "", help, "",
-                  [value](const std::string& text) { *value = text != "0"; });
+  Option& option = state_->add(
+      split_names(names), "", help, "", [value](const std::string& text) {
+        if (text != "0" && text != "1")
+          throw Error{Code::kUsage, "want 1 or 0, got " + in_quotes(text)};
+        *value = text == "1";
+      });
   option.takes_value = false;
 }
 

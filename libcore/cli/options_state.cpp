@@ -128,7 +128,8 @@ void Options::State::parse(int argc, char** argv) {
   for (Option& option : options) {
     if (option.origin != Origin::kDefault) continue;
     std::string name = environment_name(option);
-    if (const char* value = std::getenv(name.c_str()))
+    if (const char* value = std::getenv(name.c_str());
+        value != nullptr && *value != '\0')
       assign(option, name, value, Origin::kEnvironment);
   }
   if (operands.empty()) return;

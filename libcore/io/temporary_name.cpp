@@ -10,8 +10,10 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <span>
+#include <string>
 #include <system_error>
 
 #include "libcore/io/digest.h"
@@ -74,6 +76,16 @@ std::optional<Parsed> parse(std::string_view file) {
   return parsed;
 }
 
+// A zombie has, though nobody may ever have asked for its status.
+bool has_ended(pid_t pid) {
+  if (::kill(pid, 0) != 0) return errno == ESRCH;
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(stat, text);
+  const std::size_t name = text.rfind(") ");  // may have blanks itself
+  return name != std::string::npos && text.compare(name, 3, ") Z") == 0;
+}
+
 // A process number comes again, in a container always: what has our own, and a
 // number that was not given out yet, is of a process before us.
 bool is_abandoned(const Parsed& file, const std::string& path,
@@ -82,7 +94,7 @@ bool is_abandoned(const Parsed& file, const std::string& path,
   if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
   if (file.place != here) return info.st_mtime < std::time(nullptr) - kDay;
   if (file.pid == ::getpid()) return file.number >= next_number.load();
-  return ::kill(file.pid, 0) != 0 && errno == ESRCH;
+  return has_ended(file.pid);
 }
 
 }  // namespace

@@ -16,14 +16,15 @@ double value_of(const tensor::Tensor& tensor, std::int64_t example) {
       values.size() / static_cast<std::size_t>(tensor.shape()[0]);
   const auto row =
       values.subspan(static_cast<std::size_t>(example) * width, width);
-  const T* largest = nullptr;
-  for (const T& value : row)
-    if (!largest || !(std::fabs(value) <= std::fabs(*largest)))
-      largest = &value;
-  return largest ? static_cast<double>(*largest) : 0;
+  T largest = 0;
+  for (const T& value : row) {
+    if (std::isnan(value)) return static_cast<double>(value);
+    if (std::fabs(value) > std::fabs(largest)) largest = value;
+  }
+  return static_cast<double>(largest);
 }
 
-// Of the example: the value that is largest without its sign.
+// Of the example: the value that is largest without its sign, or NaN.
 double largest_value(const tensor::Tensor& tensor, std::int64_t example) {
   return tensor.dtype() == tensor::DType::kF64
              ? value_of<double>(tensor, example)

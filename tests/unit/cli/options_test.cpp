@@ -121,10 +121,26 @@ TEST_CASE("the command line beats the environment") {
   CHECK(parse(args, {"-n", "1"}) == "");
   CHECK(args.shards == 1);
   CHECK(args.output == "env");
+  setenv("DL_TEST_SHARDS", "", 1);  // as unset
+  CHECK(parse(args, {}) == "");
   setenv("DL_TEST_SHARDS", "x", 1);
   CHECK(parse(args, {}) == "DL_TEST_SHARDS: want an integer, got 'x'");
   unsetenv("DL_TEST_SHARDS");
   unsetenv("DL_TEST_OUTPUT");
+}
+
+TEST_CASE("a flag of the environment is 1 or 0") {
+  const auto forced = [](const char* text) {
+    setenv("DL_TEST_FORCE", text, 1);
+    Args args;
+    const std::string error = parse(args, {});
+    unsetenv("DL_TEST_FORCE");
+    return error.empty() ? args.force ? "yes" : "no" : error;
+  };
+  CHECK(forced("1") == "yes");
+  CHECK(forced("0") == "no");
+  CHECK(forced("") == "no");
+  CHECK(forced("false") == "DL_TEST_FORCE: want 1 or 0, got 'false'");
 }
 
 }  // namespace dl::cli::options_test

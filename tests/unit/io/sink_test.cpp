@@ -121,11 +121,13 @@ std::string name_of(const std::string& path, pid_t pid, int number) {
          std::to_string(pid) + "-" + std::to_string(number) + ".tmp";
 }
 
-// A process that was, and was waited for.
-pid_t ended_process() {
+// A process that was, and was waited for, or is to be.
+pid_t ended_process(bool zombie = false) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
-  ::waitpid(child, nullptr, 0);
+  siginfo_t how{};
+  ::waitid(P_PID, static_cast<id_t>(child), &how,
+           WEXITED | (zombie ? WNOWAIT : 0));
   return child;
 }
 
@@ -151,6 +153,16 @@ TEST_CASE("the next sink removes what a writer that is gone left") {
   CHECK(exists(of_other));
   CHECK(scratch.files() == 5);
   mine->close();
+}
+
+TEST_CASE("a writer that nobody has waited for is gone as well") {
+  Scratch scratch;
+  const pid_t gone = ended_process(true);
+  const std::string left = name_of(scratch / "x", gone, 0);
+  touch(left);
+  auto sink = open_sink(scratch / "x");
+  CHECK_FALSE(std::filesystem::exists(left));
+  ::waitpid(gone, nullptr, 0);
 }
 
 TEST_CASE("what a writer elsewhere left is removed after a day") {

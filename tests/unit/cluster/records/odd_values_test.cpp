@@ -1,6 +1,7 @@
 #include "libcore/cluster/records/odd_values.h"
 
 #include <catch2/catch.hpp>
+#include <limits>
 #include <vector>
 
 namespace dl::cluster::odd_values_test {
@@ -39,6 +40,15 @@ TEST_CASE("an example that is out of all proportion is named") {
         "example 2: features has a value of -1e+30, and half of all examples "
         "have none above 10");
   CHECK(usual.of(set, std::vector<std::uint32_t>{0, 1, 3}).empty());
+  // NaN is found wherever it stands.
+  for (const std::size_t place : {4U, 5U}) {
+    set = record(4);
+    set.tensors["features"].as<float>()[place] =
+        std::numeric_limits<float>::quiet_NaN();
+    CHECK(usual.of(set, kAll) ==
+          "example 2: features has a value of nan, and half of all examples "
+          "have none above 10");
+  }
 }
 
 TEST_CASE("nothing is odd beside nothing, and no name of an example") {
