@@ -43,6 +43,19 @@ void check_output(const std::string& output, const std::string& run) {
     io::open_sink(output);
 }
 
+// One of an earlier run is replaced, and what a shell has just made.
+void check_master_file(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) ||
+      std::filesystem::file_size(path, error) == 0)
+    return;
+  const MasterAddress::Seen seen = MasterAddress{"", path}.look();
+  if (seen.endpoint.empty() && seen.over.empty())
+    throw Error{Code::kCantCreate, "'" + path +
+                                       "' is no file of a master; move it "
+                                       "away, or give another --master-file"};
+}
+
 // No output replaces an input or a file of the run, and --fresh removes no
 // input.
 void check_files(const MasterOptions& options) {
@@ -68,6 +81,7 @@ void check_files(const MasterOptions& options) {
           fs::weakly_canonical(options.output, ignored))
     throw Error{Code::kUsage,
                 "--master-file and --output are both '" + options.output + "'"};
+  if (!options.master_file.empty()) check_master_file(options.master_file);
   if (options.fresh) refuse_removing(inputs, run, "--fresh would remove");
   if (!std::ranges::all_of(inputs, io::names_file))
     refuse_removing(inputs, run, "what is read as a stream may replace");

@@ -1,6 +1,7 @@
 #include "libcore/cluster/store/events.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +36,11 @@ EventLog::EventLog(const std::string& path, std::string run,
   if (file_ < 0)
     throw Error{Code::kCantCreate,
                 "cannot open '" + path + "': " + std::strerror(errno)};
+  struct stat info {};
+  if (::fstat(file_, &info) != 0 || !S_ISREG(info.st_mode)) {
+    ::close(file_);  // a FIFO that nobody reads would be waited for
+    throw Error{Code::kCantCreate, "'" + path + "' is no file; remove it"};
+  }
   torn_ = ends_in_torn_line(file_);
 }
 

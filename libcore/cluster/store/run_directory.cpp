@@ -58,12 +58,19 @@ std::string host_name() {
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
 }
 
+// No FIFO, which would be waited for, and no link to itself.
+bool can_be_read(const fs::directory_entry& entry) {
+  std::error_code error;
+  const bool other = entry.is_other(error);
+  return !other && error != std::errc::too_many_symbolic_link_levels;
+}
+
 // Numbers of the checkpoints in the folder, ascending.
 std::vector<std::int64_t> checkpoints(const std::string& path) {
   std::vector<std::int64_t> result;
   for (const auto& entry : fs::directory_iterator(path))
     if (const auto number = checkpoint_number(entry.path().filename().string());
-        number >= 0 && !entry.is_other())  // a FIFO would be waited for
+        number >= 0 && can_be_read(entry))
       result.push_back(number);
   std::sort(result.begin(), result.end());
   return result;
@@ -239,7 +246,8 @@ void RunDirectory::lock() {
 // What a master that was killed could not remove.
 void RunDirectory::sweep() {
   std::error_code ignored;
-  fs::remove(file("socket"), ignored);
+  if (fs::is_socket(file("socket"), ignored))
+    fs::remove(file("socket"), ignored);
   for (const auto& entry : fs::directory_iterator(path_)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(".") && name.ends_with(".tmp"))

@@ -1,7 +1,9 @@
 #include "libcore/cluster/store/run_files.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -128,11 +130,28 @@ void write_text(const std::string& path, const std::string& text) {
   sink->close();
 }
 
+namespace {
+
+// Called like what a master has while it runs, and none of it; an early end
+// leaves a lock that is empty or tells of who had it.
+bool is_foreign(const fs::directory_entry& entry) {
+  const std::string name = entry.path().filename().string();
+  if (name == "socket") return !entry.is_socket();
+  if (name != "lock") return false;
+  if (entry.is_symlink() || !entry.is_regular_file()) return true;
+  std::ifstream file(entry.path());
+  std::uint64_t pid = 0, incarnation = 0;
+  return file.peek() != std::ifstream::traits_type::eof() &&
+         !(file >> pid >> incarnation);
+}
+
+}  // namespace
+
 void refuse_other_folder(const std::string& folder) {
   if (!fs::is_directory(folder) || holds_run(folder)) return;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (!is_of_run(name)) continue;
+    if (!is_of_run(name) && !is_foreign(entry)) continue;
     const char* lost =
         name == "run.json"
             ? ""
