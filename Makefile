@@ -52,6 +52,13 @@ fuzz: bootstrap-test
 	  -DCMAKE_CXX_COMPILER=clang++ -DDL_SANITIZE=address,undefined'
 	scripts/fuzz $(BUILD)-fuzz
 
+.PHONY: gpu-check
+## gpu-check: tests and speeds of the device cuda, where a GPU is (nine minutes)
+gpu-check: bootstrap-test
+	$(MAKE) configure
+	$(build) all peers_tools
+	scripts/gpu-check --build $(BUILD)
+
 .PHONY: peers-quick
 ## peers-quick: other people's programs open what ours wrote
 peers-quick: configure

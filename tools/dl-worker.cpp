@@ -151,8 +151,11 @@ bool choose_device(Args& args, const dl::cluster::LaunchedAs& place) {
           std::max(1, worker.trainer.threads / static_cast<int>(count));
   }
   worker.trainer.device = devices.names[mine];
+  const bool unfit =
+      worker.trainer.device == "cpu" &&
+      worker.trainer.precision != dl::tensor::Precision::kFloat32;
   dl::cli::log()(
-      devices.broken ? dl::Level::kWarning : dl::Level::kInfo,
+      devices.broken || unfit ? dl::Level::kWarning : dl::Level::kInfo,
       "--device auto: " + worker.trainer.device + " (" + devices.why + ")");
   return true;
 }

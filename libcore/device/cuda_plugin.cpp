@@ -117,12 +117,20 @@ std::unique_ptr<tensor::Device> open_cuda(int index,
   return std::unique_ptr<tensor::Device>(open(index, precision));
 }
 
-std::string cuda_version() {
+CudaVersion cuda_version() {
   using Version = const char* (*)();
+  const bool named = named_plugin() != nullptr;
   try {
-    return reinterpret_cast<Version>(load_function("dl_cuda_version"))();
+    if (!named) plugin_path();
   } catch (const Error&) {
     return {};
+  }
+  try {
+    const auto version =
+        reinterpret_cast<Version>(load_function("dl_cuda_version"));
+    return {.text = version()};
+  } catch (const Error& e) {
+    return {.why_none = e.what()};
   }
 }
 

@@ -40,8 +40,12 @@ inline Error no_gpu(const std::string& why) {
 std::unique_ptr<tensor::Device> open_cuda(int index,
                                           tensor::Precision precision);
 
-// Versions of the libraries behind it; "" without the object.
-std::string cuda_version();
+// Versions of the libraries behind the object, or why it cannot be loaded;
+// neither where there is none.
+struct CudaVersion {
+  std::string text = {}, why_none = {};
+};
+CudaVersion cuda_version();
 
 // GPUs that this process can see.
 struct Gpus {

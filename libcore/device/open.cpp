@@ -162,9 +162,11 @@ void check_device_name(std::string_view name) {
 
 std::vector<std::string> describe_devices() {
   std::vector<std::string> lines;
-  const std::string cuda = cuda_version();
-  if (!cuda.empty())
-    lines.push_back("cuda (" + cuda + "; float32, tf32 or bfloat16)");
+  const CudaVersion cuda = cuda_version();
+  if (!cuda.text.empty())
+    lines.push_back("cuda (" + cuda.text + "; float32, tf32 or bfloat16)");
+  else if (!cuda.why_none.empty())
+    lines.push_back("cuda (not usable: " + cuda.why_none + ")");
   lines.push_back("cpu (" + cpu_libraries() +
                   "; float32, predictions also with weights in bfloat16)");
   lines.push_back("reference (float64)");

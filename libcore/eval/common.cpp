@@ -228,10 +228,13 @@ double Common::metric(std::string_view name) const {
        slash == std::string_view::npos ? summary() : by_output().front())
     all.push_back(key);
   const std::string near = nearest(name.substr(0, slash), all);
+  std::string has;
+  for (const std::string& each : all) has += (has.empty() ? "" : ", ") + each;
   throw Error{Code::kUsage,
               "evaluation '" + std::string(kind_) + "' has no metric '" +
                   std::string(name) + "'" +
-                  (near.empty() ? "" : "; did you mean '" + near + "'?")};
+                  (near.empty() ? "; it has " + has
+                                : "; did you mean '" + near + "'?")};
 }
 
 std::vector<std::string> Common::metrics() const {

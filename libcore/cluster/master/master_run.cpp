@@ -242,7 +242,9 @@ Outcome Master::finished() {
              (state_.reason.empty()
                   ? " after epoch " + std::to_string(state_.epoch) +
                         "; more --epochs go on with it"
-                  : ": " + state_.reason + "; with another limit it goes on") +
+                  : ": " + state_.reason +
+                        "; with another --patience, --target or "
+                        "--max-time it goes on") +
              ", --fresh starts over");
   const Json json = report.to_json(state_);
   // A start that ended just before it could tell.

@@ -111,7 +111,10 @@ void RunStore::go_on_from(const Json& before, RunState& state) {
     state.early_stopping = Json();
   }
   if (changed && (judges_otherwise(before, now) || loses_best(state))) {
-    log_(Level::kInfo, "the epochs so far do not count for the best one");
+    if (plan_->keep_best || plan_->settings.patience > 0)
+      log_(Level::kInfo,
+           "what epochs are judged by is not what it was: those so far do not "
+           "count for the best one");
     state.early_stopping = Json();
     best_.reset();
     std::filesystem::remove(best());

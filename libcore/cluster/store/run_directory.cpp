@@ -29,6 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kKept = 2;
+constexpr const char* kLearnOn =
+    ", and either with --init MODEL learns on from a copy of the model";
 constexpr int kLockTries = 40;
 constexpr std::chrono::milliseconds kLockPause{50};
 
@@ -304,18 +306,19 @@ void RunDirectory::settle(const Json& configuration) const {
     throw Error{Code::kConfig,
                 "the training data are others than those of the run in '" +
                     path_ + "': " + difference_of_data(then, now) +
-                    "; --fresh starts over, --run takes another folder, and "
-                    "either with --init MODEL learns on from a copy of the "
-                    "model"};
+                    "; --fresh starts over, --run takes another folder" +
+                    kLearnOn};
   if (where == "init")
     throw Error{Code::kConfig,
                 "'" + path_ +
                     "' holds a run that began with another --init than now; "
                     "--fresh starts over, --run takes another folder"};
-  throw Error{Code::kConfig, "'" + path_ + "' holds a run with " + where +
-                                 " = " + left + ", now it is " + right +
-                                 "; --fresh starts over, --run takes another "
-                                 "folder"};
+  throw Error{Code::kConfig,
+              "'" + path_ + "' holds a run with " + where + " = " + left +
+                  ", now it is " + right +
+                  "; --fresh starts over, --run takes another "
+                  "folder" +
+                  (where.starts_with("network.") ? kLearnOn : "")};
 }
 
 std::optional<RunDirectory::Checkpoint> RunDirectory::newest(

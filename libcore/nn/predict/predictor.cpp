@@ -41,7 +41,9 @@ std::string chosen_device(const PredictorOptions& options) {
   if (options.device != "auto") return options.device;
   const device::Choice choice = device::choose_device();
   if (options.log && !choice.why.empty())
-    options.log(choice.broken ? Level::kWarning : Level::kDetail,
+    options.log(choice.broken || options.precision != "float32"
+                    ? Level::kWarning
+                    : Level::kDetail,
                 "--device auto: the cpu, as " + choice.why);
   return choice.name;
 }
@@ -174,8 +176,9 @@ void Predictor::run(const std::string& spec, const See& see, const Take& take) {
     if (!alignment.orders_labels_as(before))
       throw Error{Code::kData,
                   "its class names come at its end, and are in another order "
-                  "than the model's; pass it through dl-shard first, or "
-                  "preprocess it with --classes"};
+                  "than the model's; give it as a file, pass it through "
+                  "dl-shard first, or preprocess it with --classes in the "
+                  "model's order"};
   });
   reader.close();
 }

@@ -91,7 +91,9 @@ TEST_CASE("metrics of several outputs are called by the output") {
         "64: several outputs have the metric 'accuracy': want "
         "'digit:accuracy' or 'parity:accuracy'");
   CHECK(refusal("digit:auc") ==
-        "64: evaluation 'classification' has no metric 'auc'");
+        "64: evaluation 'classification' has no metric 'auc'; it has examples, "
+        "accuracy, top_2_accuracy, precision_macro, recall_macro, f1_macro, "
+        "mcc_macro, precision_micro, recall_micro, f1_micro, mcc, log_loss");
   CHECK(refusal("digit:acuracy") ==
         "64: evaluation 'classification' has no metric 'acuracy'; did you "
         "mean 'accuracy'?");
