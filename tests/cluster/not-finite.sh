@@ -23,4 +23,5 @@ run bad dl-master --net net.json --batch 10 --data nan.dls --normalize none \
 worker a bad
 finish bad
 finish a
+said bad.err "has a value of nan" || fail "the record is not named"
 [ ! -e bad.safetensors ] || fail "a model was written"

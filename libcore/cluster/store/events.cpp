@@ -37,9 +37,9 @@ EventLog::EventLog(const std::string& path, std::string run,
     throw Error{Code::kCantCreate,
                 "cannot open '" + path + "': " + std::strerror(errno)};
   struct stat info {};
-  if (::fstat(file_, &info) != 0 || !S_ISREG(info.st_mode)) {
-    ::close(file_);  // a FIFO that nobody reads would be waited for
-    throw Error{Code::kCantCreate, "'" + path + "' is no file; remove it"};
+  if (::fstat(file_, &info) == 0 && S_ISFIFO(info.st_mode)) {
+    ::close(file_);  // its reader would be waited for
+    throw Error{Code::kCantCreate, "'" + path + "' is a FIFO; remove it"};
   }
   torn_ = ends_in_torn_line(file_);
 }

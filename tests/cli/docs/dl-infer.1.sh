@@ -30,6 +30,8 @@ small_model m.safetensors
 cp animals.dls new-1.dls
 run_next 'jq -r'
 
+run_next '--top 2'
+
 run_next '-o features'
 
 cp m.safetensors teacher.safetensors
