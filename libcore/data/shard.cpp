@@ -44,6 +44,7 @@ struct Shard::State {
   std::string path;
   int fd = -1;
   std::uint64_t digest = 0;
+  std::size_t streams = 0;
   Metadata metadata;
   std::vector<std::int64_t> records;  // examples of each
   std::vector<Place> places;          // of each
@@ -185,6 +186,7 @@ Shard::Shard(const std::string& path) : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.path = path;
   const std::vector<FilePart> parts = s.parts(s.open());
+  s.streams = parts.size();
   for (auto part = parts.rbegin(); part != parts.rend(); ++part)
     s.take(*part, part == parts.rbegin());
 }
@@ -194,6 +196,7 @@ Shard::Shard(Shard&&) noexcept = default;
 const std::string& Shard::path() const { return state_->path; }
 const Metadata& Shard::metadata() const { return state_->metadata; }
 std::uint64_t Shard::digest() const { return state_->digest; }
+std::size_t Shard::streams() const { return state_->streams; }
 const std::vector<std::int64_t>& Shard::records() const {
   return state_->records;
 }

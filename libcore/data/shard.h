@@ -3,6 +3,7 @@
 #ifndef DL_LIBCORE_DATA_SHARD_H_
 #define DL_LIBCORE_DATA_SHARD_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -32,6 +33,8 @@ class Shard {
   // were prepared again, whose metadata tell another story, have the same.
   // Throws Error: kIo, kData.
   std::uint64_t contents() const;
+  // Streams that were joined in it, as by cat(1); 1 as it was written.
+  std::size_t streams() const;
   // Examples of each data record, in order.
   const std::vector<std::int64_t>& records() const;
   std::int64_t examples() const;

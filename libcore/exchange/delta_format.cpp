@@ -19,7 +19,7 @@ DeltaFormat DeltaFormat::parse(std::string_view text) {
         format.bits = bits;
         return format;
       }
-    words.fail("1, 2, 4, 8 or 16 bits of magnitude");
+    words.fail("1, 2, 4, 8 or 16 bits, the sign included");
   }
   if (!words.numbers.empty()) words.fail(kWant);
   if (words.word == "f32") return format;

@@ -86,7 +86,8 @@ std::optional<std::int64_t> current_examples(const std::string& output,
   try {
     const data::Shard shard(output);
     const auto& steps = shard.metadata().provenance;
-    if (steps.size() == 1 && steps[0] == step) return shard.examples();
+    if (shard.streams() == 1 && steps.size() == 1 && steps[0] == step)
+      return shard.examples();
   } catch (const Error&) {  // damaged, so make it again
   }
   return std::nullopt;

@@ -111,9 +111,14 @@ class Checker {
 
 void Checker::object(const Json& value, std::string_view object,
                      const std::string& path) {
-  if (!value.is_object())
+  if (!value.is_object()) {
+    const bool named =
+        value.is_string() && (object == "updater" || object == "layer");
     return add(path,
-               "want " + std::string(object) + " object, got " + shown(value));
+               "want " + std::string(object) + " object" +
+                   (named ? ", as {\"type\": " + shown(value) + "}" : "") +
+                   ", got " + shown(value));
+  }
   // Without a valid tag the other keys are checked against those of any.
   const std::string tag = kind_of(object, value);
   for (const auto& [name, member] : value.items()) {

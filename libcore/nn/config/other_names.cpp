@@ -59,6 +59,8 @@ constexpr auto kOtherNames = std::to_array<OtherName>({
     {"bcewithlogits", "binary_cross_entropy"},
     {"bcewithlogitsloss", "binary_cross_entropy"},
     // updaters
+    {"optimizer", "updater"},
+    {"optimiser", "updater"},
     {"nesterovs", "nesterov"},
     {"rho", "decay"},
     // schedules

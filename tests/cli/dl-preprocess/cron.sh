@@ -39,6 +39,10 @@ echo "a damaged output:"
 head -c 100 held.dls >out.dls
 made
 made
+cp out.dls one.dls # out.dls and held.dls are one file
+cat one.dls one.dls >out.dls
+made
+made
 echo "inputs of a pattern that are gone, or new:"
 printf '7,8,b\n' >in2.csv
 aged 90 in2.csv

@@ -215,6 +215,9 @@ TEST_CASE("a mistake is named with its place, what was wanted and found") {
         "'x.json': layers[0].kernel: want [height, width], integers 1..65535, "
         "got 3");
   CHECK(layer_refusal("7") == "'x.json': layers[0]: want layer object, got 7");
+  CHECK(layer_refusal(R"("dense")") ==
+        "'x.json': layers[0]: want layer object, as {\"type\": \"dense\"}, got "
+        "\"dense\"");
   CHECK(refusal("[]") == "'x.json': want network object, got []");
   CHECK(refusal(R"({"input": {"shape": []}, "layers": []})") ==
         "'x.json': input.shape: want array of 1 to 7 integers 1..2147483647, "
