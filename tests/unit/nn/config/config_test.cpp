@@ -283,7 +283,9 @@ TEST_CASE("an unknown type or key brings the nearest one to mind") {
         "'x.json': layers[0].units: not a key of flatten layer; the keys of "
         "flatten layer are type, name, time_distributed");
   CHECK(refusal(network("", R"("optimizer": 1,)")) ==
-        "'x.json': optimizer: unknown key; the keys of a network with layers "
+        "'x.json': optimizer: unknown key; here it is called 'updater'");
+  CHECK(refusal(network("", R"("colour": 1,)")) ==
+        "'x.json': colour: unknown key; the keys of a network with layers "
         "are seed, input, updater, bias_updater, regularization, constraints, "
         "weight_noise, weight_init, bias_init, gradient_normalization, "
         "gradient_threshold, tbptt_length, tbptt_update, layers");
