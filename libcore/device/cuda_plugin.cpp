@@ -119,9 +119,8 @@ std::unique_ptr<tensor::Device> open_cuda(int index,
 
 CudaVersion cuda_version() {
   using Version = const char* (*)();
-  const bool named = named_plugin() != nullptr;
   try {
-    if (!named) plugin_path();
+    plugin_path();
   } catch (const Error&) {
     return {};
   }
