@@ -54,8 +54,12 @@ void MemberWatch::put_out(Member& member) {
 
 void MemberWatch::watch_connections() {
   for (const RouterSocket::Ended& ended : context_.link.take_ended())
-    if (Member* member = context_.members.find(ended.peer))
-      lose(*member, ended.why, true, false);
+    if (Member* member = context_.members.find(ended.peer)) {
+      if (ended.why.empty())
+        member->closed = context_.now;
+      else
+        lose(*member, ended.why, true, false);
+    }
   for (Member* member : context_.members.present())
     if (member->faulty) put_out(*member);
 }
@@ -65,7 +69,9 @@ void MemberWatch::watch_signs_of_life() {
   const double now = context_.now;
   for (Member* member : context_.members.silent(now, limits.lost_after))
     lose(*member,
-         "nothing heard of it for " + format("%.1f s", now - member->heard),
+         member->closed > 0 ? "its connection ended"
+                            : "nothing heard of it for " +
+                                  format("%.1f s", now - member->heard),
          false);
   const auto working = [&](const Member& member) {
     return context_.phase && context_.phase->working(member);

@@ -1,10 +1,11 @@
 // Who takes part in a run, and what the master knows of each.
 //
-// A member is silent when nothing was heard of it for a while, and stuck when
-// it beats but its count of mini-batches stands still although it has work.
-// Either way its leases go to others.  The first word of a silent member
-// brings it back; a stuck one is asked to join again, and its next mini-batch
-// brings it back as well: nobody is expelled for good.
+// A member is silent when nothing was heard of it for a while, or its
+// connection ended and its process does not come back on another one.  It is
+// stuck when it beats but its count of mini-batches stands still although it
+// has work. Either way its leases go to others.  The first word of a silent
+// member brings it back; a stuck one is asked to join again, and its next
+// mini-batch brings it back as well: nobody is expelled for good.
 //
 // Pure bookkeeping: times are given, nothing is sent.  Not thread-safe.
 
@@ -25,6 +26,9 @@ namespace dl::cluster {
 
 // Nothing is sent to a member for so long after something went wrong with it.
 constexpr double kRetry = 0.25;  // seconds
+
+// A process whose connection ended has said Hello on another one by then.
+constexpr double kReturn = 1;  // seconds
 
 // A member's place in the tree, feed_tree.h.
 struct Seat {
@@ -55,8 +59,9 @@ struct Member {
   bool faulty = false;  // too many of them, or `unfit`: it is to go
   std::string unfit;    // why it cannot work here; "": it may
 
-  double heard = 0;  // when, monotonic seconds
-  double moved = 0;  // when its progress changed or it got work
+  double heard = 0;   // when, monotonic seconds
+  double closed = 0;  // its connection ended; 0: it did not
+  double moved = 0;   // when its progress changed or it got work
   std::uint64_t progress = 0;
   std::optional<std::uint64_t> first_progress;  // that it told
   std::uint64_t leased = 0;  // mini-batches since then, of any kind

@@ -116,7 +116,10 @@ void ConnectionGuard::take_events() {
         accept(static_cast<int>(event->value));
         break;
       case ZMQ_EVENT_DISCONNECTED:
-        connections_.erase(static_cast<int>(event->value));
+        if (const auto ended =
+                connections_.find(static_cast<int>(event->value));
+            ended != connections_.end())
+          forget(ended);
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
         // Called so at any time.
@@ -134,7 +137,8 @@ void ConnectionGuard::take_events() {
 }
 
 void ConnectionGuard::accept(int fd) {
-  connections_.erase(fd);
+  if (const auto old = connections_.find(fd); old != connections_.end())
+    forget(old);
   if (const auto bytes = ConnectionBytes::of(fd))
     connections_.emplace(fd, Connection{*bytes, address_of(fd), ++accepted_});
   // Its number alone does not tell: one that ended leaves a low one to the
@@ -166,7 +170,7 @@ void ConnectionGuard::check() {
     Connection& connection = at->second;
     const auto bytes = connection.bytes.ahead();
     if (!bytes) {
-      at = connections_.erase(at);
+      at = forget(at);
       continue;
     }
     ++at;
@@ -210,6 +214,15 @@ void ConnectionGuard::shut(Connection& connection, const std::string& why) {
   connection.over = true;
   if (connection.bytes.shut() && !why.empty())
     ended_.push_back({connection.peer, connection.who, why});
+}
+
+// What we shut was told of then.
+ConnectionGuard::Connections::iterator ConnectionGuard::forget(
+    Connections::iterator ended) {
+  const Connection& connection = ended->second;
+  if (!connection.over && !connection.peer.empty())
+    ended_.push_back({connection.peer, connection.who, ""});
+  return connections_.erase(ended);
 }
 
 bool ConnectionGuard::delivered(const Origin& origin, const std::string& peer,

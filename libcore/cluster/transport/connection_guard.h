@@ -73,7 +73,7 @@ class ConnectionGuard {
   struct Ended {
     std::string peer;  // "": it had sent no message
     std::string who;   // "192.0.2.7:4711", "192.0.2.7:4711 (key gpu1)"
-    std::string why;
+    std::string why;   // "": its end or the line ended it; then peer is known
   };
   std::vector<Ended> take_ended();
   // So far: connections that did not get through the handshake.
@@ -89,12 +89,14 @@ class ConnectionGuard {
     int dead = 0;             // looks at it, in a row, at which it stood
     bool over = false;
   };
+  using Connections = std::map<int, Connection>;  // by descriptor
 
   void watch();
   void take_events();
   void accept(int fd);
   void check();
   void shut(Connection& connection, const std::string& why);
+  Connections::iterator forget(Connections::iterator ended);
   void shut_oldest_stranger();
   void expect_dead();
   void find_dead();
@@ -109,7 +111,7 @@ class ConnectionGuard {
   std::mutex mutex_;
   bool done_ = false;
   const int wake_;  // an eventfd, which tells the thread of done_
-  std::map<int, Connection> connections_;  // by descriptor
+  Connections connections_;
   std::size_t others_ = 0;  // descriptors that are none, when last counted
   std::optional<std::map<std::string, std::string>> keys_;
   std::map<std::string, std::string> once_;  // as keys_

@@ -117,7 +117,8 @@ class RouterSocket : public Socket {
   void let_in(const std::string& peer);
   // Ends the peer's connection; take_ended() tells of it, with the reason.
   void end(const std::string& peer, const std::string& why);
-  // Peers whose connections were ended here, since the last call.
+  // Peers whose connections ended, since the last call; why: "" where that was
+  // not here.  What they sent before may still come.
   struct Ended {
     std::string peer, why;
   };

@@ -228,7 +228,7 @@ void RouterSocket::State::serve() {
   for (ConnectionGuard::Ended& each : guard.take_ended()) {
     // A peer may come again and again; its port is another one then.
     const std::string host = each.who.substr(0, each.who.rfind(':'));
-    if (log && told_ended.size() < kMostTold &&
+    if (log && !each.why.empty() && told_ended.size() < kMostTold &&
         told_ended.insert(host + each.why).second)
       log(Level::kWarning,
           "ended the connection of " + each.who + ": " + each.why);

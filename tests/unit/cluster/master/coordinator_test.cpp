@@ -342,6 +342,20 @@ TEST_CASE("a connection that was ended is a loss, though its worker is back") {
   CHECK(master.context.members.present().size() == 1);
 }
 
+TEST_CASE("a worker whose connection ends is lost a second later") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(settings(Mode::kSharing), Limits{}, folder, saved, 1,
+                kExamples);
+  master.join("a");
+  master.link.ended = {{"a", ""}};
+  master.coordinator->tick(master.now);
+  CHECK(master.context.report.lost == 0);
+  master.coordinator->tick(master.now += 2);
+  CHECK(master.context.report.lost == 1);
+  CHECK(master.context.members.present().empty());
+}
+
 TEST_CASE("messages of another run are ignored") {
   Folder folder;
   std::optional<RunState> saved;

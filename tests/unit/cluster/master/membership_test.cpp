@@ -94,6 +94,21 @@ TEST_CASE("silence is noticed once and ends with a word") {
   CHECK(members.workers().size() == 1);
 }
 
+TEST_CASE("who lost its connection is silent unless it soon has another") {
+  Membership members;
+  Member& a = members.admit("p1", hello("a", 1), 0, 6, nullptr);
+  Member& b = members.admit("p2", hello("b", 2), 0, 6, nullptr);
+  a.closed = b.closed = 0.5;
+  members.admit("p3", hello("b", 2), 0.9, 6, nullptr);
+  // What it sent before its end may still arrive.
+  members.heard(a, 1);
+  CHECK(members.silent(1.9, 6).empty());
+  const std::vector<Member*> silent = members.silent(2.1, 6);
+  REQUIRE(silent.size() == 1);
+  CHECK(silent[0]->peer == "p1");
+  CHECK(members.silent(3, 6).empty());
+}
+
 TEST_CASE("a worker that beats without progress is stuck until it moves") {
   Membership members;
   Member& a = members.admit("p1", hello("a", 1), 0, 6, nullptr);

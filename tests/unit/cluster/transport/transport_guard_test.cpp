@@ -255,6 +255,25 @@ TEST_CASE("a peer may die while its messages wait") {
   }));
 }
 
+TEST_CASE("a peer that ends its connection is told of, without a reason") {
+  RouterSocket master(kAny, {}, {});
+  std::string id;
+  {
+    DealerSocket worker(master.endpoint(), {}, {});
+    REQUIRE(turn([&] { return worker.send(hello(), {}, 10ms); }));
+    id = next(master, worker).peer;
+    CHECK(master.take_ended().empty());
+  }
+  std::vector<RouterSocket::Ended> ended;
+  REQUIRE(turn([&] {
+    CHECK_FALSE(master.receive(10ms));
+    for (auto& each : master.take_ended()) ended.push_back(std::move(each));
+    return !ended.empty();
+  }));
+  CHECK(ended[0].peer == id);
+  CHECK(ended[0].why.empty());
+}
+
 TEST_CASE("before it is let in, a peer is heard with its Hello only") {
   RouterSocket master(kAny, {}, {});
   const Sizes sizes{.parameters = 1000};
