@@ -9,7 +9,7 @@
 //   const char* dl_cuda_version();  // "CUDA 13.0, cuDNN 9.12, ..."
 //   int dl_cuda_count();            // GPUs that can be seen
 //   dl::tensor::Device* dl_cuda_open(int index, tensor::Precision precision);
-// which throws dl::Error.
+// The last two throw dl::Error: kUnavailable.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_PLUGIN_H_
 #define DL_LIBCORE_DEVICE_CUDA_PLUGIN_H_

@@ -22,6 +22,9 @@ class LaneSum {
   virtual void reduce(int lane, View mine) = 0;
   virtual void broadcast(int lane, View mine) = 0;
 
+  // Waits until all that the lane's device was told has taken effect.
+  virtual void finish(int lane) = 0;
+
   // A lane has failed, and will not come: lets go all who wait for it, on the
   // devices too.  From any thread; it is of no use any more.
   virtual void give_up() noexcept = 0;

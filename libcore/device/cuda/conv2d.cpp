@@ -169,13 +169,24 @@ class GpuConv final : public tensor::Conv2d {
     if (!relu) return graph.plan();
     graph.relu(y, sum);
     return graph.plan(
-        [&](DnnPlan& plan) { return keeps_nan(plan, dtype, work, tensors); });
+        [&](DnnPlan& plan) { return is_fit(plan, dtype, work, tensors); });
   }
 
   // On an H100 some engines make 0 of NaN, of those that are offered for
   // bfloat16 where NaN was asked to stay; and a network that diverges would
   // train on as if nothing had been.  So each is tried, with the tensors that
-  // it is wanted for, whose y has no content yet.
+  // it is wanted for, whose y has no content yet.  One that fails, as for want
+  // of memory, is none either; what is wrong with the GPU, the next one meets.
+  bool is_fit(DnnPlan& plan, DType type, Work work, const Tensors& tensors) {
+    try {
+      if (keeps_nan(plan, type, work, tensors)) return true;
+    } catch (const Error& error) {
+      if (error.code() != Code::kUnavailable) throw;
+    }
+    dnn_.give_back_workspace();
+    return false;
+  }
+
   bool keeps_nan(DnnPlan& plan, DType type, Work work, Tensors tensors) {
     const auto bias = device_.allocate(tensors[3].shape);
     device_.fill(bias->view(), std::numeric_limits<double>::quiet_NaN());

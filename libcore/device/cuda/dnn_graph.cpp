@@ -146,11 +146,15 @@ void Dnn::check(cudnnStatus_t status, const char* what) const {
 
 std::byte* Dnn::workspace(std::size_t bytes) {
   if (bytes <= workspace_size_) return workspace_;
-  stream_.free(std::exchange(workspace_, nullptr));
-  workspace_size_ = 0;
+  give_back_workspace();
   workspace_ = stream_.allocate(bytes);
   workspace_size_ = bytes;
   return workspace_;
+}
+
+void Dnn::give_back_workspace() {
+  stream_.free(std::exchange(workspace_, nullptr));
+  workspace_size_ = 0;
 }
 
 DnnDescriptor::DnnDescriptor(Dnn& dnn, cudnnBackendDescriptorType_t type)

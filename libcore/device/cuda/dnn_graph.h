@@ -37,6 +37,7 @@ class Dnn {
   void check(cudnnStatus_t status, const char* what) const;
   // Room for one execution, as large as the most that was asked for.
   std::byte* workspace(std::size_t bytes);
+  void give_back_workspace();
 
  private:
   Stream& stream_;

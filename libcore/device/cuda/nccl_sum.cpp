@@ -3,6 +3,8 @@
 
 #include "libcore/device/cuda/nccl_sum.h"
 
+#include <stdlib.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -16,6 +18,8 @@ NcclSum::NcclSum(std::vector<Stream*> lanes)
       communicators_(lanes_.size()) {
   std::vector<int> gpus(lanes_.size());
   std::ranges::transform(lanes_, gpus.begin(), &Stream::gpu);
+  // Else NCCL takes memory in the first sums, see LaneTeam::among_all().
+  ::setenv("NCCL_RUNTIME_CONNECT", "0", 0);
   check(api_, gpus[0],
         api_.ncclCommInitAll(communicators_.data(),
                              static_cast<int>(gpus.size()), gpus.data()),
@@ -68,6 +72,10 @@ void NcclSum::broadcast(int lane, tensor::View mine) {
          return api_.ncclBroadcast(memory, memory, count, type, 0, among,
                                    stream);
        });
+}
+
+void NcclSum::finish(int lane) {
+  lanes_.at(static_cast<std::size_t>(lane))->wait();
 }
 
 void NcclSum::give_up() noexcept {

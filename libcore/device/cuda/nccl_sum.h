@@ -22,6 +22,7 @@ class NcclSum final : public tensor::LaneSum {
   void all_reduce(int lane, tensor::View mine) override;
   void reduce(int lane, tensor::View mine) override;
   void broadcast(int lane, tensor::View mine) override;
+  void finish(int lane) override;
   void give_up() noexcept override;
 
  private:

@@ -27,6 +27,22 @@ std::string versions(const Api& api) {
          "." + std::to_string(nccl / 100 % 100);
 }
 
+// A host may have what a driver is called through, and no driver.
+bool lacks_driver(const Api& api) {
+  int driver = 0;
+  return api.cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0;
+}
+
+int count_gpus(const Api& api) {
+  int count = 0;
+  const cudaError_t status = api.cudaGetDeviceCount(&count);
+  if (status == cudaErrorNoDevice ||
+      (status != cudaSuccess && lacks_driver(api)))
+    return 0;
+  check(api, 0, status, "counting the GPUs");
+  return count;
+}
+
 }  // namespace
 }  // namespace dl::device::cuda
 
@@ -42,10 +58,7 @@ const char* dl_cuda_version() {
   return text.c_str();
 }
 
-int dl_cuda_count() {
-  int count = 0;
-  return plugin_api().cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
-}
+int dl_cuda_count() { return dl::device::cuda::count_gpus(plugin_api()); }
 
 dl::tensor::Device* dl_cuda_open(int index, dl::tensor::Precision precision) {
   return new CudaDevice(plugin_api(), index, precision);

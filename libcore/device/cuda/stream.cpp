@@ -14,12 +14,27 @@ namespace {
               "cuda:" + std::to_string(gpu) + ": " + why + " (" + what + ")"};
 }
 
-int compute_capability_of(const Api& api, int gpu) {
-  int major = 0;
-  check(api, gpu,
-        api.cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor,
-                                   gpu),
+constexpr int kLeastMajor = 7, kLeastMinor = 5;  // Turing
+
+int attribute_of(const Api& api, int gpu, cudaDeviceAttr attribute) {
+  int value = 0;
+  check(api, gpu, api.cudaDeviceGetAttribute(&value, attribute, gpu),
         "asking what the GPU can");
+  return value;
+}
+
+// There is no code of ours for a GPU before that, which the libraries alone
+// might do with until the first kernel.
+int compute_capability_of(const Api& api, int gpu) {
+  const int major = attribute_of(api, gpu, cudaDevAttrComputeCapabilityMajor),
+            minor = attribute_of(api, gpu, cudaDevAttrComputeCapabilityMinor);
+  if (std::pair(major, minor) < std::pair(kLeastMajor, kLeastMinor))
+    fail(gpu,
+         "the GPU is too old: its compute capability is " +
+             std::to_string(major) + "." + std::to_string(minor) + ", " +
+             std::to_string(kLeastMajor) + "." + std::to_string(kLeastMinor) +
+             " the least",
+         "asking what the GPU can");
   return major;
 }
 

@@ -34,6 +34,9 @@ void LaneTeam::run(const std::function<void(int)>& task) {
 void LaneTeam::work(int lane) {
   try {
     (*task_)(lane);
+    // A device that has failed tells who waits for it, and the others' sums
+    // wait for it in vain until it is known here.
+    if (sum_) sum_->finish(lane);
   } catch (const Released&) {
   } catch (...) {
     // Others of lanes apart fail because the first one did.
@@ -60,13 +63,21 @@ void LaneTeam::barrier() {
   if (failed_) throw Released{};
 }
 
+// Once a device has begun a sum it waits for all others, and a call that takes
+// or gives memory on one may wait for what all do.  So lanes apart ask for a
+// sum together: none is then still before it, with such calls to make, and none
+// is there in vain or in the way where another one has failed.
+template <class F>
+void LaneTeam::among_all(const F& ask) {
+  barrier();
+  ask();
+  barrier();
+}
+
 void LaneTeam::all_reduce(int lane, tensor::Device& device, View mine,
                           View scratch) {
   if (size() == 1) return;
-  if (apart()) {
-    sum_->all_reduce(lane, mine);
-    return barrier();
-  }
+  if (apart()) return among_all([&] { sum_->all_reduce(lane, mine); });
   slots_[static_cast<std::size_t>(lane)] = mine;
   barrier();
   device.copy(scratch, slots_[0]);
@@ -76,16 +87,12 @@ void LaneTeam::all_reduce(int lane, tensor::Device& device, View mine,
   device.copy(mine, scratch);
 }
 
-// The barriers of lanes apart: who goes on may wait for its device, and with
-// that for all others, which must have been asked.
 void LaneTeam::reduce(int lane, View mine) {
-  sum_->reduce(lane, mine);
-  barrier();
+  among_all([&] { sum_->reduce(lane, mine); });
 }
 
 void LaneTeam::broadcast(int lane, View mine) {
-  sum_->broadcast(lane, mine);
-  barrier();
+  among_all([&] { sum_->broadcast(lane, mine); });
 }
 
 }  // namespace dl::nn

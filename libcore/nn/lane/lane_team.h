@@ -28,8 +28,9 @@ class LaneTeam {
   // For what one lane does alone, not within run().
   ThreadTeam& threads() noexcept { return team_; }
 
-  // Calls task(lane) for every lane, each on its thread, and rethrows the
-  // first lane's error.  Allocates nothing, given a std::function that exists.
+  // Calls task(lane) for every lane, each on its thread, waits for lanes apart,
+  // and rethrows the first lane's error.  Allocates nothing, given a
+  // std::function that exists.
   void run(const std::function<void(int)>& task);
 
   // Within run(): waits for all lanes; does not return if one of them threw.
@@ -47,6 +48,8 @@ class LaneTeam {
  private:
   struct Released {};  // thrown by barrier() when another lane has failed
   void work(int lane);
+  template <class F>
+  void among_all(const F& ask);
 
   ThreadTeam team_;
   std::unique_ptr<tensor::LaneSum> sum_;

@@ -47,21 +47,31 @@ TEST_CASE("what keeps a GPU from being opened is said") {
   CHECK(failure_of_opening(0, nullptr, 0).empty());
 }
 
+TEST_CASE("a GPU that is too old is told of when it is opened") {
+  set_compute_capability(72);
+  const std::string why = failure_of_opening(0, nullptr, 0);
+  set_compute_capability(75);
+  CHECK(failure_of_opening(0, nullptr, 0).empty());
+  set_compute_capability(90);
+  CHECK_THAT(why, Contains("cuda:0: the GPU is too old: its compute capability "
+                           "is 7.2, 7.5 the least"));
+}
+
 TEST_CASE("GPUs before Ampere have float32 alone") {
-  const auto precisions_of = [](int major) {
-    set_compute_capability(major);
+  const auto precisions_of = [](int tenfold) {
+    set_compute_capability(tenfold);
     const CudaDevice device(emulated_api(), 0, tensor::Precision::kFloat32,
                             kEmulatedThreads);
-    set_compute_capability(9);
+    set_compute_capability(90);
     CHECK(device.capabilities().training.has(tensor::Precision::kFloat32));
     return device.capabilities();
   };
   for (const auto p :
        {tensor::Precision::kTf32, tensor::Precision::kBfloat16}) {
-    CHECK(precisions_of(8).training.has(p));
-    CHECK(precisions_of(8).prediction.has(p));
-    CHECK(!precisions_of(7).training.has(p));
-    CHECK(!precisions_of(7).prediction.has(p));
+    CHECK(precisions_of(80).training.has(p));
+    CHECK(precisions_of(80).prediction.has(p));
+    CHECK(!precisions_of(75).training.has(p));
+    CHECK(!precisions_of(75).prediction.has(p));
   }
 }
 

@@ -245,6 +245,28 @@ TEST_CASE("a network learns on several GPUs what it does on the cpu") {
   ::unsetenv("DL_EMULATED_GPUS");
 }
 
+TEST_CASE("one of several GPUs that fails ends the step") {
+  if (std::getenv("DL_TEST_DEVICE") != nullptr) return;
+  ::setenv("DL_CUDA_PLUGIN", DL_EMULATED_PLUGIN, 1);
+  ::setenv("DL_EMULATED_GPUS", "3", 1);
+  const NetworkConfig config = config_of(kCases[0]);
+  Network network = compile(config, 6, "cuda:all");
+  const Examples data = random_examples(config, 6);
+  const std::string gpu = GENERATE("0", "1", "2");
+  const bool whole = GENERATE(true, false);
+  ::setenv("DL_EMULATED_FAULT", gpu.c_str(), 1);
+  const auto step = [&] {
+    if (whole)
+      network.step(data.batch(), {}, 0, dl::tensor::UpdateTo::kParameters, {},
+                   1e6);
+    else
+      network.compute_gradient(data.batch(), {});
+  };
+  CHECK_THROWS_WITH(step(), Catch::Contains("cuda:" + gpu));
+  ::unsetenv("DL_EMULATED_FAULT");
+  ::unsetenv("DL_EMULATED_GPUS");
+}
+
 // Of plain steps downhill, which are as large as the gradient, without kinks:
 // at one, a last digit decides which way a gradient goes.
 const std::vector<Case> kMixed = {

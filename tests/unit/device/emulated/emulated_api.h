@@ -2,7 +2,9 @@
 // memory is the host's, kernels are run thread by thread, and the libraries'
 // calls compute what their descriptors say, naively.  What they would refuse is
 // refused.  One source file a library.  There are as many GPUs as
-// DL_EMULATED_GPUS in the environment says; 1 if it is not set.
+// DL_EMULATED_GPUS in the environment says; 1 if it is not set, and below 0
+// they are not ready.  The GPU that DL_EMULATED_FAULT names has failed, which
+// only those hear that wait for it.
 
 #ifndef DL_TESTS_UNIT_DEVICE_EMULATED_EMULATED_API_H_
 #define DL_TESTS_UNIT_DEVICE_EMULATED_EMULATED_API_H_
@@ -46,8 +48,8 @@ inline cudaError_t cuda_call(const char* name) {
   return static_cast<cudaError_t>(failure_of(name));
 }
 
-// Of devices that are opened from now on; 9 without.
-void set_compute_capability(int major);
+// Of devices that are opened from now on: 75 is 7.5; 90 without.
+void set_compute_capability(int tenfold);
 
 // What was copied between the host and the GPU so far, in bytes.  Of the
 // plug-in, for dlsym(); any thread.

@@ -45,6 +45,7 @@ thread_local int calls_of_thread = 0;  // that are under way
 cudaError_t get_device_count(int* count) {
   const char* const wanted = std::getenv("DL_EMULATED_GPUS");
   *count = wanted == nullptr ? 1 : std::atoi(wanted);
+  if (*count < 0) return cudaErrorSystemNotReady;
   return *count == 0 ? cudaErrorNoDevice : cudaSuccess;
 }
 cudaError_t set_device(int index) {
@@ -55,12 +56,14 @@ cudaError_t set_device(int index) {
   gpu_of_thread = index;
   return cudaSuccess;
 }
-int capability = 9;
+int capability = 90;
 cudaError_t get_attribute(int* value, cudaDeviceAttr attribute, int) {
   if (const auto failed = cuda_call("cudaDeviceGetAttribute")) return failed;
-  if (attribute != cudaDevAttrComputeCapabilityMajor)
+  if (attribute != cudaDevAttrComputeCapabilityMajor &&
+      attribute != cudaDevAttrComputeCapabilityMinor)
     return cudaErrorInvalidValue;
-  *value = capability;
+  *value = attribute == cudaDevAttrComputeCapabilityMajor ? capability / 10
+                                                          : capability % 10;
   return cudaSuccess;
 }
 cudaError_t get_version(int* version) {
@@ -230,7 +233,7 @@ std::size_t emulated_gpu_bytes() {
   for (const auto& [begin, memory] : device_memory) all += memory.bytes;
   return all;
 }
-void set_compute_capability(int major) { capability = major; }
+void set_compute_capability(int tenfold) { capability = tenfold; }
 
 void note_call(const char* name) {
   if (recording) calls.emplace_back(name);

@@ -70,6 +70,9 @@ cudaError_t destroy_stream(cudaStream_t stream) {
 cudaError_t synchronize_stream(cudaStream_t stream) {
   if (const auto failed = cuda_call("cudaStreamSynchronize")) return failed;
   catch_up(stream);
+  if (const char* const faulty = std::getenv("DL_EMULATED_FAULT");
+      faulty != nullptr && std::atoi(faulty) == current_gpu())
+    return cudaErrorIllegalAddress;
   return illegal_in_capture();
 }
 

@@ -2,6 +2,7 @@
 
 #include "libcore/nn/lane/lane_team.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "libcore/base/error.h"
@@ -70,6 +71,41 @@ TEST_CASE("a lane that fails releases the others, and the team goes on") {
   };
   team.run(fine);
   CHECK(done == 1);
+}
+
+TEST_CASE(
+    "lanes apart ask for a sum when all are there for it, or not at all") {
+  struct Sum : tensor::LaneSum {
+    std::atomic<int> asked{0}, given_up{0};
+    void all_reduce(int, tensor::View) override { ++asked; }
+    void reduce(int, tensor::View) override { ++asked; }
+    void broadcast(int, tensor::View) override { ++asked; }
+    void finish(int lane) override { finished[lane] = true; }
+    void give_up() noexcept override { ++given_up; }
+    bool finished[3] = {};
+  };
+  auto made = std::make_unique<Sum>();
+  Sum& sum = *made;
+  LaneTeam team(3, std::move(made));
+  const auto devices = device::open_lanes("reference", 3);
+  const int kind = GENERATE(0, 1, 2);
+  bool fails = true;
+  const std::function<void(int)> task = [&](int lane) {
+    if (lane == 1 && fails) throw Error{Code::kUnavailable, "no memory"};
+    if (kind == 0)
+      team.all_reduce(lane, *devices[static_cast<std::size_t>(lane)], {}, {});
+    else if (kind == 1)
+      team.reduce(lane, {});
+    else
+      team.broadcast(lane, {});
+  };
+  CHECK_THROWS_MATCHES(team.run(task), Error, Message("no memory"));
+  CHECK(sum.asked == 0);
+  CHECK(sum.given_up == 1);
+  fails = false;
+  team.run(task);
+  CHECK(sum.asked == 3);
+  CHECK(std::ranges::count(sum.finished, true) == 3);
 }
 
 TEST_CASE("of several errors the first lane's is told") {
