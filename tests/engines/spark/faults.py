@@ -124,7 +124,8 @@ def driver():
         fit(spark)
         raise SystemExit("FAILED: the master was not missed")
     except dl_spark.Failure as failure:
-        expect("a master that was killed is missed", failure.status == -9, failure)
+        expect("a master that was killed is missed",
+               failure.status == 75 and "signal 9" in str(failure), failure)
     killer.join()
     none_left("dl-worker", "dl-master")
     _, report = fit(spark, resume=True)
