@@ -27,7 +27,7 @@ const tensor::Tensor* mask_of_steps(const tensor::Tensor* labels,
 // there are.
 // of: "/left" of a MultiDataSet.
 const tensor::Tensor* label_mask(const DataSet& set, tensor::Tensor& product,
-                                 const std::string& of = "");
+                                 const std::string& of);
 
 }  // namespace dl::data
 

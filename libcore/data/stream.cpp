@@ -20,8 +20,7 @@ struct StreamWriter::State {
   std::int64_t examples = 0;
   std::vector<std::byte> blob;
 
-  State(std::unique_ptr<io::Sink> target, int level)
-      : sink(std::move(target)), compressor(level) {}
+  explicit State(std::unique_ptr<io::Sink> target) : sink(std::move(target)) {}
 
   void append(const std::map<std::string, std::string>& text,
               const DataSet& set) {
@@ -40,8 +39,8 @@ struct StreamWriter::State {
   }
 };
 
-StreamWriter::StreamWriter(std::unique_ptr<io::Sink> sink, int level)
-    : state_(std::make_unique<State>(std::move(sink), level)) {}
+StreamWriter::StreamWriter(std::unique_ptr<io::Sink> sink)
+    : state_(std::make_unique<State>(std::move(sink))) {}
 StreamWriter::~StreamWriter() = default;
 
 void StreamWriter::write_metadata(const Metadata& metadata) {

@@ -22,7 +22,7 @@ namespace dl::data {
 
 class StreamWriter {
  public:
-  explicit StreamWriter(std::unique_ptr<io::Sink> sink, int level = 3);
+  explicit StreamWriter(std::unique_ptr<io::Sink> sink);
   ~StreamWriter();  // without close(): the file does not appear
 
   // The first call comes before any write(); the schema must be known by then.

@@ -84,7 +84,6 @@ class Common : public Evaluation {
   // How many things by_output() tells apart: outputs, or classes.
   virtual std::int64_t rows() const { return subject_.outputs; }
 
-  const Subject& subject() const { return subject_; }
   std::int64_t outputs() const { return subject_.outputs; }
   // What output or class j is called: its name, else its number.
   std::string name_of(std::int64_t j) const;

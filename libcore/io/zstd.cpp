@@ -57,6 +57,8 @@ Decoder make_decoder() {
   return decoder;
 }
 
+constexpr int kLevel = 3;
+
 }  // namespace
 
 struct FrameCompressor::State {
@@ -69,9 +71,8 @@ struct FrameCompressor::State {
   State& operator=(const State&) = delete;
 };
 
-FrameCompressor::FrameCompressor(int level)
-    : state_(std::make_unique<State>()) {
-  ZSTD_CCtx_setParameter(state_->context, ZSTD_c_compressionLevel, level);
+FrameCompressor::FrameCompressor() : state_(std::make_unique<State>()) {
+  ZSTD_CCtx_setParameter(state_->context, ZSTD_c_compressionLevel, kLevel);
   ZSTD_CCtx_setParameter(state_->context, ZSTD_c_checksumFlag, 1);
   ZSTD_CCtx_setParameter(state_->context, ZSTD_c_contentSizeFlag, 1);
 }

@@ -14,11 +14,11 @@
 
 namespace dl::io {
 
-// Compresses one frame with content size and checksum.  The same input, level
-// and library version give the same bytes.  Not thread-safe; reuse it.
+// Compresses one frame with content size and checksum.  The same input and
+// library version give the same bytes.  Not thread-safe; reuse it.
 class FrameCompressor {
  public:
-  explicit FrameCompressor(int level = 3);
+  FrameCompressor();
   ~FrameCompressor();
   std::vector<std::byte> compress(std::span<const std::byte> content);
 

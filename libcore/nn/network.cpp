@@ -334,7 +334,6 @@ std::vector<LayerSummary> Network::summary() const {
 tensor::Shape Network::output(std::size_t i) const {
   return state_->layout.layers[state_->config.outputs.at(i)].output.shape;
 }
-std::int64_t Network::max_batch() const { return state_->max_batch; }
 
 std::size_t Network::memory_bytes() const {
   std::size_t bytes = state_->memory.bytes();

@@ -121,7 +121,6 @@ class Network {
   std::vector<LayerSummary> summary() const;
   // Of one example: [units] or [steps, units].
   tensor::Shape output(std::size_t i = 0) const;
-  std::int64_t max_batch() const;
   // Device memory held, of all lanes, without what the device's libraries take
   // for themselves.
   std::size_t memory_bytes() const;

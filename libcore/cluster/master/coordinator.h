@@ -51,9 +51,6 @@ class Coordinator {
   // The keys of one use that were used are of no use any more.
   void retire_keys() { admission_.retire_keys(); }
 
-  std::int64_t batches_left() const {
-    return context_.phase ? context_.phase->left() : 0;
-  }
   bool evaluating() const { return course_.evaluating(); }
 
  private:

@@ -86,7 +86,8 @@ class LeaseTable {
   // A worker's, in the order in which they were granted.
   std::vector<Lease> of(std::uint64_t worker) const;
   std::size_t held_by(std::uint64_t worker) const;  // how many these are
-  // Mini-batches of theirs that are not committed.
+  // Mini-batches of theirs that they have not committed; one that a copy
+  // committed counts until the lease ends.
   std::int64_t left_of(std::uint64_t worker) const;
   const std::map<std::uint64_t, Lease>& leases() const { return leases_; }
 

@@ -99,8 +99,6 @@ bool Phase::working(const Member& member) const {
   return table().held_by(member.number) > 0;
 }
 
-std::int64_t Phase::left() const { return table().free() + table().leased(); }
-
 void Phase::refuse_late(Member& member, const Message& message) {
   const bool sharing = context_.settings.mode == Mode::kSharing;
   if (message.type == MessageType::kUpdate && sharing) {

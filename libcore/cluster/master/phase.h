@@ -53,8 +53,6 @@ class Phase {
 
   // The process is there after all: no mini-batch has killed it.
   void forgive(std::uint64_t process);
-  // Mini-batches left to commit, for the progress line.
-  virtual std::int64_t left() const;
 
  protected:
   virtual LeaseTable& table() = 0;

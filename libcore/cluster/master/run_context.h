@@ -54,7 +54,7 @@ struct RunContext {
   data::Catalogue training, evaluation;
   std::vector<std::string> training_files, evaluation_files;  // their names
   RunState state;
-  std::optional<double> loss_of_chance;             // nn/chance.h
+  std::optional<double> loss_of_chance;             // nn/data/chance.h
   std::optional<nn::UpdaterConfig> shared_updater;  // if gradients are shared
   Membership members;
   FeedSource feed;

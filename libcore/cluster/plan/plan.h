@@ -35,7 +35,7 @@ struct Plan {
   std::vector<nn::LayerSummary> layers;
   std::int64_t parameters = 0, statistics = 0, updater_state = 0;  // reals
   std::size_t memory = 0;                // bytes of a replica with one thread
-  std::optional<double> loss_of_chance;  // nn/chance.h
+  std::optional<double> loss_of_chance;  // nn/data/chance.h
 
   // Of a run that goes on, run.json: data that were prepared again, and have
   // the same records, are those that the run began with.

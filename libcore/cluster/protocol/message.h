@@ -100,7 +100,7 @@ struct Welcome {
   Json network;              // dl-network(5), resolved
   Json normalizer;
   Json target_normalizer;
-  Json settings;  // cluster/settings.h
+  Json settings;  // cluster/settings/settings.h
   Json metadata;  // of the data set: dl::data::Metadata::to_strings
   std::vector<ShardInfo> training, evaluation;
   std::int64_t heartbeat_ms = 2000;

@@ -50,7 +50,7 @@ struct Encoded {
   std::vector<Frame> blobs;
 };
 Encoded encode_in_place(const Message& message, const Envelope& envelope,
-                        std::size_t max_frame, const Expected& sent = {});
+                        std::size_t max_frame, const Expected& sent);
 
 // A Refuse that every version of the protocol reads (version 0; one frame).
 Frames encode_refusal(const Refuse& refuse);

@@ -21,7 +21,7 @@ std::string divergence_remedy(Mode mode);
 struct HeldOut {
   std::string metric;
   std::int64_t examples = 0;
-  std::optional<double> loss_of_chance;  // nn/chance.h
+  std::optional<double> loss_of_chance;  // nn/data/chance.h
 };
 
 // Whether the held-out score of the last epoch has lost half of what the best

@@ -63,9 +63,8 @@ class LossWatch {
   std::int64_t blocks() const { return blocks_; }  // so far
   double best() const { return best_; }            // the lowest smoothed loss
   double level() const { return level_; }          // the smoothed loss now
-  // From this version on blocks were wrong, and so many mini-batches.
+  // From this version on blocks were wrong.
   std::uint64_t since() const { return onset_; }
-  std::int64_t wrong_batches() const { return wrong_batches_; }
   // The newest version whose losses were sound, as seen from behind.
   std::uint64_t sound_version() const { return sound_; }
   // What is wrong: "the loss is 2.3 on average of the last 150 mini-batches and

@@ -36,7 +36,7 @@ struct LogHeader {
 
 enum class EntryKind : std::uint8_t {
   kUpdate = 1,    // payload: as in the message Update
-  kEpochEnd = 2,  // `sequence` was the epoch's last; payload: EpochRecord
+  kEpochEnd = 2,  // `sequence` was the epoch's last; encode_epoch_record()
   kStart = 3,     // a master goes on from `sequence`; payload: its run id
   kRound = 4,     // averaging; payload: averaging_log.h
   kSetback = 5,   // the run goes on from an earlier state; payload: setback.h

@@ -33,7 +33,6 @@ class SentUpdates {
   // Sent, and an answer will come.
   void add(SentUpdate sent) { pending_.push_back(std::move(sent)); }
   std::size_t pending() const { return pending_.size(); }
-  std::size_t adrift() const { return adrift_.size(); }
 
   // No answer will come to what is pending.
   void lose_answers();

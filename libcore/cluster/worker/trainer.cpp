@@ -1,6 +1,7 @@
 #include "libcore/cluster/worker/trainer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -17,6 +18,8 @@
 
 namespace dl::cluster {
 namespace {
+
+constexpr std::chrono::milliseconds kFetchLimit{60000};  // of a record
 
 data::Catalogue catalogue_of(const std::vector<ShardInfo>& shards) {
   data::Catalogue catalogue;
@@ -177,7 +180,7 @@ void Trainer::set_up(const Welcome& welcome) {
         std::move(shards), options_.data_root,
         [this, evaluation](std::uint32_t shard, std::uint32_t record) {
           return mail_.fetcher.fetch(Fetch{evaluation, shard, record},
-                                     options_.fetch_limit);
+                                     kFetchLimit);
         },
         options_.cache_bytes / 2, log_, check);
   };

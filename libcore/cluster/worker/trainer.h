@@ -29,7 +29,6 @@ struct TrainerOptions {
   std::string data_root = "/";
   std::int64_t prefetch = 0;  // 0: as the master says
   std::size_t cache_bytes = std::size_t{256} << 20;
-  std::chrono::milliseconds fetch_limit{60000};
 };
 
 class Trainer {

@@ -1,8 +1,8 @@
 // A network that is being made of another program's, node by node.
 //
 // Each node is a layer of dl-network(5) as its JSON object says it; the types
-// of layers (nn/layer_type.h) say what comes out, so that who imports knows the
-// shapes here as it goes.
+// of layers (nn/config/layer_type.h) say what comes out, so that who imports
+// knows the shapes here as it goes.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_GRAPH_H_
 #define DL_LIBCORE_CONVERT_IMPORT_GRAPH_H_

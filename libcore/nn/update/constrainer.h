@@ -23,7 +23,7 @@ class Constrainer {
   // Whether parameters may be anything.
   bool none() const { return state_ == nullptr; }
   // Puts the parameters of the network back to where they may be, see
-  // nn/constraints.h.
+  // nn/update/constraints.h.
   void operator()(std::span<float> parameters) const;
   // Puts back statistics of frozen layers, whose average may be rounded.
   void keep_frozen(std::span<float> statistics,

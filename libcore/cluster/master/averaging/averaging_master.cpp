@@ -38,8 +38,6 @@ Ranges AveragingEpoch::committed() const {
   return {{0, done_}};
 }
 
-std::int64_t AveragingEpoch::left() const { return order_.batches() - done_; }
-
 // --- Work goes out ----------------------------------------------------------
 
 bool AveragingEpoch::may_open() const {

@@ -64,7 +64,6 @@ class AveragingEpoch : public Phase {
   bool at_boundary() const override { return unsaved_; }
   void settle() override { unsaved_ = false; }
   Ranges committed() const override;
-  std::int64_t left() const override;
 
  protected:
   LeaseTable& table() override { return table_; }

@@ -122,7 +122,7 @@ struct KerasRule {
 // The pool of the largest of the steps that count.
 void masked_max(KerasLayer& layer);
 
-// By family, each in a file keras_FAMILY.cpp.
+// By family, each in a file FAMILY.cpp.
 std::span<const KerasRule> keras_dense();
 std::span<const KerasRule> keras_convolution();
 std::span<const KerasRule> keras_recurrent();

@@ -108,7 +108,7 @@ struct OnnxRule {
   void (*write)(OnnxLayer&);
 };
 
-// By family, each in a file onnx_FAMILY.cpp.
+// By family, each in a file FAMILY.cpp.
 std::span<const OnnxRule> onnx_dense();
 std::span<const OnnxRule> onnx_convolution();
 std::span<const OnnxRule> onnx_pool();

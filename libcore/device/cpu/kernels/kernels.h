@@ -36,7 +36,7 @@ constexpr int most_vectors(int rows) {
   return rows == 1 ? 8 : rows == 2 ? 4 : 2;
 }
 
-// Convolution with 2x2 max pooling (conv2d_max_pool.h) for `lanes` pooled
+// Convolution with 2x2 max pooling (pool_tile.h) for `lanes` pooled
 // outputs and some of the filters: the four sums that compete for an output
 // stay in registers, the best is kept.
 struct PoolTile {
