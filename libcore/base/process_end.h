@@ -1,14 +1,22 @@
-// How a process ended, as waitpid(2) says it.
+// The end of a process of ours, and how it ended, as waitpid(2) says it.
 
 #ifndef DL_LIBCORE_BASE_PROCESS_END_H_
 #define DL_LIBCORE_BASE_PROCESS_END_H_
 
 #include <sys/wait.h>
 
+#include <cerrno>
 #include <csignal>
 #include <string>
 
 namespace dl {
+
+// Waits for it, and returns waitpid(2)'s status.
+inline int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return status;
+}
 
 struct ProcessEnd {
   int status = 0;   // exit status; 128 + number for a signal

@@ -47,18 +47,12 @@ bool same_file(const std::string& a, const std::string& b) {
   return std::filesystem::equivalent(a, b, ignored);
 }
 
-// Opening a FIFO would disturb its writer.
-bool is_regular(const std::string& spec, struct stat& info) {
-  return io::names_file(spec) && ::stat(spec.c_str(), &info) == 0 &&
-         S_ISREG(info.st_mode);
-}
-
 // Its examples would count twice.
 void refuse_twice(const std::vector<std::string>& specs) {
   std::map<std::pair<dev_t, ino_t>, std::string> seen;
   for (const std::string& spec : specs) {
     struct stat info {};
-    if (!is_regular(spec, info)) continue;
+    if (!io::is_regular(spec, info)) continue;
     const auto [at, is_new] =
         seen.emplace(std::pair<dev_t, ino_t>(info.st_dev, info.st_ino), spec);
     if (!is_new)
@@ -74,7 +68,7 @@ std::vector<Given> open_all(const std::vector<std::string>& specs) {
   std::vector<Given> given;
   for (const std::string& path : specs) {
     struct stat info {};
-    if (!is_regular(path, info)) continue;
+    if (!io::is_regular(path, info)) continue;
     try {
       const Shard shard(path);
       given.push_back(

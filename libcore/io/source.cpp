@@ -16,6 +16,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/base/process_end.h"
 
 namespace dl::io {
 namespace {
@@ -94,11 +95,7 @@ class PipeSource : public FdSource {
     // A command that waits for something else would never notice that nobody
     // reads it any more.
     if (!ended_) ::kill(child_, SIGTERM);
-    int status = 0;
-    while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
-    }
-    child_ = -1;
-    return status;
+    return wait_for(std::exchange(child_, -1));
   }
 
   pid_t child_;
@@ -201,6 +198,11 @@ std::unique_ptr<Source> open_file(const std::string& path) {
 bool names_file(std::string_view spec) {
   if (spec == "-") return false;
   return !spec.starts_with("pipe:") || exists(std::string(spec));
+}
+
+bool is_regular(const std::string& spec, struct stat& info) {
+  return names_file(spec) && ::stat(spec.c_str(), &info) == 0 &&
+         S_ISREG(info.st_mode);
 }
 
 std::unique_ptr<Source> open_source(std::string_view spec) {

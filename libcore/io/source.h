@@ -20,6 +20,8 @@
 #ifndef DL_LIBCORE_IO_SOURCE_H_
 #define DL_LIBCORE_IO_SOURCE_H_
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -75,6 +77,9 @@ class Source {
 // Whether spec names a file, a FIFO or a device, that is: neither standard
 // input nor a command.
 bool names_file(std::string_view spec);
+// Whether it names a regular file that is there; info: what stat(2) says of it.
+// To open a FIFO would disturb its writer.
+bool is_regular(const std::string& spec, struct stat& info);
 
 // Opens what spec names; never returns null.
 //

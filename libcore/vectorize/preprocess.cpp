@@ -28,11 +28,6 @@ std::int64_t now_ns() {
 // A file could still change twice within a tick of the clock of file times.
 constexpr std::int64_t kGrain = 20'000'000;  // ns
 
-bool is_regular(const std::string& spec, struct stat& status) {
-  return io::names_file(spec) && ::stat(spec.c_str(), &status) == 0 &&
-         S_ISREG(status.st_mode);
-}
-
 // Provenance and schema are in the first metadata record; say them once.
 data::Metadata closing_metadata(const Reader& reader,
                                 const data::SetStatistics& statistics) {
@@ -71,7 +66,8 @@ std::string digest_of(const std::vector<std::string>& inputs) {
   std::string text;
   for (const std::string& input : inputs) {
     struct stat status {};
-    if (!is_regular(input, status) || ns(status.st_mtim) > settled) return "";
+    if (!io::is_regular(input, status) || ns(status.st_mtim) > settled)
+      return "";
     text += input + '\0' + std::to_string(status.st_size) + '\0' +
             std::to_string(ns(status.st_mtim)) + '\0';
   }
@@ -82,7 +78,7 @@ std::string digest_of(const std::vector<std::string>& inputs) {
 std::optional<std::int64_t> current_examples(const std::string& output,
                                              const data::Provenance& step) {
   struct stat made {};
-  if (step.inputs.empty() || !is_regular(output, made)) return std::nullopt;
+  if (step.inputs.empty() || !io::is_regular(output, made)) return std::nullopt;
   try {
     const data::Shard shard(output);
     const auto& steps = shard.metadata().provenance;

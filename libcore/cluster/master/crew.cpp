@@ -1,12 +1,11 @@
 #include "libcore/cluster/master/crew.h"
 
-#include <poll.h>
-
 #include <chrono>
 #include <optional>
 
 #include "libcore/base/clock.h"
 #include "libcore/base/number_format.h"
+#include "libcore/base/readable.h"
 #include "libcore/cluster/master/worker_wait.h"
 #include "libcore/cluster/protocol/endpoint.h"
 
@@ -110,8 +109,7 @@ std::optional<RouterSocket::Incoming> Crew::first_word(SocketLink& link,
   const double end = monotonic_seconds() + wait;
   double said = monotonic_seconds();
   while (true) {
-    pollfd stop{options_.stop, POLLIN, 0};
-    if (options_.stop >= 0 && ::poll(&stop, 1, 0) > 0) return std::nullopt;
+    if (readable(options_.stop)) return std::nullopt;
     if (auto incoming = link.receive(kPause, {})) return incoming;
     look_after(nullptr, nullptr);
     const double now = monotonic_seconds();

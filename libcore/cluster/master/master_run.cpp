@@ -1,6 +1,5 @@
 #include "libcore/cluster/master/master_run.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "libcore/base/clock.h"
 #include "libcore/base/failpoint.h"
 #include "libcore/base/parallel.h"
+#include "libcore/base/readable.h"
 #include "libcore/base/unique.h"
 #include "libcore/cluster/master/coordinator.h"
 #include "libcore/cluster/master/crew.h"
@@ -412,8 +412,7 @@ void Master::tell_waiting() {
     Envelope envelope;
     envelope.run = run_;
     while (monotonic_seconds() < end) {
-      pollfd signal{options_.stop, POLLIN, 0};
-      if (options_.stop >= 0 && ::poll(&signal, 1, 0) > 0) break;
+      if (readable(options_.stop)) break;
       const auto incoming = socket_->receive(kPause);
       if (incoming && incoming->received.message.type == MessageType::kHello)
         socket_->send(incoming->peer, stop.to_message(), envelope);
@@ -430,8 +429,7 @@ void Master::loop(RouterSocket& socket) {
   watchdog_.emplace(kSilence * limits_of(options_).lost_after, log_,
                     end_at_once);
   while (!coordinator_->finished() && !coordinator_->stopped()) {
-    pollfd stop{options_.stop, POLLIN, 0};
-    if (!stopping_ && options_.stop >= 0 && ::poll(&stop, 1, 0) > 0) {
+    if (!stopping_ && readable(options_.stop)) {
       stopping_ = true;
       const std::string name = options_.stop_name();
       log_(Level::kInfo,

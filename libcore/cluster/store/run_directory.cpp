@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "libcore/base/failpoint.h"
+#include "libcore/base/host_name.h"
 #include "libcore/cluster/store/replay.h"
 #include "libcore/cluster/store/run_files.h"
 #include "libcore/cluster/store/run_json.h"
@@ -53,11 +54,6 @@ Holder read_holder(int file) {
                   host) == 3)
     holder.host = host;
   return holder;
-}
-
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
 }
 
 // No FIFO, which would be waited for, and no link to itself.

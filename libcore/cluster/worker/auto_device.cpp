@@ -28,12 +28,6 @@ pid_t make_process() {
   return child;
 }
 
-int wait_for(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return status;
-}
-
 // In a process of its own: one in which CUDA has been used cannot be divided.
 device::Gpus count_gpus() {
   int ends[2];

@@ -1,13 +1,12 @@
 #include "libcore/cluster/worker/master_connection.h"
 
-#include <poll.h>
-
 #include <array>
 #include <cstdio>
 
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/base/readable.h"
 #include "libcore/cluster/transport/transport_socket.h"
 
 namespace dl::cluster {
@@ -136,8 +135,7 @@ bool MasterConnection::try_endpoint(const Hello& hello, double deadline,
         open(std::string(endpoint_));
       }
     } else {
-      pollfd p{options_.stop, POLLIN, 0};
-      ::poll(&p, options_.stop >= 0 ? 1 : 0, static_cast<int>(kLook.count()));
+      readable(options_.stop, static_cast<int>(kLook.count()));
     }
   }
   return false;

@@ -1,6 +1,5 @@
 #include "libcore/cluster/worker/worker.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +11,8 @@
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/base/host_name.h"
+#include "libcore/base/readable.h"
 #include "libcore/base/unique.h"
 #include "libcore/cluster/tree/peers.h"
 #include "libcore/cluster/worker/master_connection.h"
@@ -24,17 +25,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kSendLimit{10000};
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
-  return name.data();
-}
-
-bool readable(int fd) {
-  pollfd p{fd, POLLIN, 0};
-  return fd >= 0 && ::poll(&p, 1, 0) > 0;
-}
 
 class Worker {
  public:

@@ -20,6 +20,7 @@
 #include <string>
 
 #include "libcore/base/error.h"
+#include "libcore/base/process_end.h"
 
 namespace dl::convert {
 namespace {
@@ -110,13 +111,6 @@ bool ended_in_time(int pipe, std::chrono::seconds time) {
     pollfd wait{pipe, POLLIN, 0};
     if (::poll(&wait, 1, static_cast<int>(left.count())) > 0) return true;
   }
-}
-
-int wait_for(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
 }
 
 [[noreturn]] void too_slow() {

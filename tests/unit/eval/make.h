@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "libcore/base/error.h"
 #include "libcore/tensor/tensor.h"
+#include "tests/unit/error_of.h"
 
 namespace dl::eval {
 
@@ -24,16 +23,6 @@ tensor::Tensor make_tensor(const std::vector<T>& values,
       columns == 0 ? tensor::Shape{n} : tensor::Shape{n / columns, columns});
   std::copy(values.begin(), values.end(), made.as<T>().begin());
   return made;
-}
-
-// "CODE: message" of the Error that call() throws; "" if it throws none.
-inline std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return std::to_string(static_cast<int>(e.code())) + ": " + e.what();
-  }
-  return "";
 }
 
 }  // namespace dl::eval

@@ -5,9 +5,9 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 
 #include "libcore/nn/model/initialise.h"
+#include "tests/unit/error_of.h"
 #include "tests/unit/io/scratch.h"
 #include "tests/unit/nn/support.h"
 
@@ -104,15 +104,6 @@ data::DataSet random_set(const NetworkConfig& config, bool masked) {
     mask.as<std::uint8_t>()[kSteps + 3] = 1;  // behind padding
   }
   return set;
-}
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return std::to_string(static_cast<int>(e.code())) + ": " + e.what();
-  }
-  return "";
 }
 
 }  // namespace

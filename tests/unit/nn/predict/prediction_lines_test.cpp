@@ -2,11 +2,11 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <utility>
 
 #include "libcore/base/json.h"
+#include "tests/unit/error_of.h"
 #include "tests/unit/io/scratch.h"
 #include "tests/unit/nn/pets.h"
 
@@ -26,15 +26,6 @@ std::vector<Prediction> one(const tensor::Tensor& y) {
   std::vector<Prediction> all(1);
   all[0].values = y;
   return all;
-}
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return std::to_string(static_cast<int>(e.code())) + ": " + e.what();
-  }
-  return "";
 }
 
 TEST_CASE("lines of a classifier") {

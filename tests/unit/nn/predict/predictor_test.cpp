@@ -3,13 +3,13 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 
 #include "libcore/data/stream.h"
 #include "libcore/nn/predict/prediction_writer.h"
+#include "tests/unit/error_of.h"
 #include "tests/unit/nn/pets.h"
 
 namespace dl::nn::testing::predictor_test {
@@ -64,15 +64,6 @@ void write_data(const std::string& path, const std::vector<std::int64_t>& sizes,
 }
 
 const PredictorOptions kFour = {4, "reference", 1};
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return std::to_string(static_cast<int>(e.code())) + ": " + e.what();
-  }
-  return "";
-}
 
 TEST_CASE("a stream is predicted in order, in batches") {
   const Folder folder;
