@@ -12,7 +12,7 @@
 namespace dl {
 
 // Waits for it, and returns waitpid(2)'s status.
-inline int wait_for(pid_t child) {
+inline int wait_for_process(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   return status;

@@ -95,7 +95,7 @@ class PipeSource : public FdSource {
     // A command that waits for something else would never notice that nobody
     // reads it any more.
     if (!ended_) ::kill(child_, SIGTERM);
-    return wait_for(std::exchange(child_, -1));
+    return wait_for_process(std::exchange(child_, -1));
   }
 
   pid_t child_;

@@ -239,7 +239,7 @@ void Network::State::gradient_task(int lane) {
     });
   else
     lanes[l]->train(batch, at, carry, {});
-  team.barrier();
+  team.barrier(lane);
   gather(lane, 0, gathered_from[l]);
 }
 
@@ -255,9 +255,9 @@ void Network::State::gradient_apart(int lane) {
 // Nobody waits for what is found on the way.
 void Network::State::step_task(int lane) {
   gradient_task(lane);
-  team.barrier();
+  team.barrier(lane);
   if (lane == 0) judge();
-  team.barrier();
+  team.barrier(lane);
   write_update(lane, true);
 }
 
@@ -271,9 +271,9 @@ void Network::State::write_update(int lane, bool guarded) {
 void Network::State::note_found(int lane, std::int64_t from) {
   std::int64_t& before = gathered_from[static_cast<std::size_t>(lane)];
   if (from == 0 || from == before) return;
-  team.barrier();
+  team.barrier(lane);
   gather(lane, from, std::exchange(before, from));
-  team.barrier();
+  team.barrier(lane);
   if (lane == 0) (*gradient_sink)(loss(), from);
 }
 

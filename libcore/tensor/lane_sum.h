@@ -25,8 +25,12 @@ class LaneSum {
   // Waits until all that the lane's device was told has taken effect.
   virtual void finish(int lane) = 0;
 
+  // Throws if something went wrong with it so far, without waiting.
+  virtual void check(int lane) = 0;
+
   // A lane has failed, and will not come: lets go all who wait for it, on the
-  // devices too.  From any thread; it is of no use any more.
+  // devices too.  From any thread, while none makes another call but finish()
+  // or check(); it is of no use any more.
   virtual void give_up() noexcept = 0;
 };
 

@@ -48,7 +48,7 @@ device::Gpus count_gpus() {
   char answer[PIPE_BUF + 1] = {};
   const auto size = ::read(ends[0], answer, PIPE_BUF);
   ::close(ends[0]);
-  const int status = wait_for(child);
+  const int status = wait_for_process(child);
   if (status != 0 || size <= 0)
     throw Error{Code::kUnavailable, "the process that counts the GPUs " +
                                         process_end(status).how +
@@ -104,7 +104,7 @@ std::optional<std::size_t> WorkerProcesses::divide(
 WorkerProcesses::~WorkerProcesses() {
   tell_all(SIGTERM);
   for (const Process& process : processes_) {
-    wait_for(process.pid);
+    wait_for_process(process.pid);
     ::close(process.alive);
   }
 }
@@ -117,7 +117,7 @@ void WorkerProcesses::reap(std::size_t index, const Log& log) {
   const Process process = processes_[index];
   processes_.erase(processes_.begin() + static_cast<std::ptrdiff_t>(index));
   ::close(process.alive);
-  const int status = wait_for(process.pid);
+  const int status = wait_for_process(process.pid);
   const ProcessEnd end = process_end(status);
   if (end.status == 0) return;
   const std::string what = "the worker on " + process.device + " " + end.how;

@@ -180,7 +180,7 @@ std::shared_ptr<const io::Mapping> run_apart(
   theirs.close();
   const bool in_time = ended_in_time(ours.get(), 20 * limits.time);
   if (!in_time) ::kill(child, SIGKILL);
-  const int status = wait_for(child);
+  const int status = wait_for_process(child);
   if (!in_time) too_slow();
   check_end(status, limits);
   return result_in(memory.get());

@@ -20,8 +20,8 @@ namespace dl::device::cuda {
   X(cudaRuntimeGetVersion) X(cudaDriverGetVersion)                             \
   X(cudaGetErrorString) X(cudaFree) X(cudaFreeHost)                            \
   X(cudaMemcpyAsync) X(cudaMemsetAsync)                                        \
-  X(cudaStreamCreateWithFlags) X(cudaStreamDestroy) X(cudaStreamSynchronize)   \
-  X(cudaEventCreateWithFlags) X(cudaEventDestroy) X(cudaEventRecord)           \
+  X(cudaStreamCreateWithFlags) X(cudaStreamDestroy) X(cudaStreamQuery)         \
+  X(cudaStreamSynchronize) X(cudaEventCreateWithFlags) X(cudaEventDestroy) X(cudaEventRecord)           \
   X(cudaEventSynchronize) X(cudaStreamWaitEvent) X(cudaGetLastError)           \
   X(cudaStreamBeginCapture) X(cudaStreamEndCapture)                            \
   X(cudaGraphInstantiateWithFlags) X(cudaGraphLaunch)                          \

@@ -178,6 +178,7 @@ class GpuConv final : public tensor::Conv2d {
   // it is wanted for, whose y has no content yet.  One that fails, as for want
   // of memory, is none either; what is wrong with the GPU, the next one meets.
   bool is_fit(DnnPlan& plan, DType type, Work work, const Tensors& tensors) {
+    dnn_.stream().handle();  // what was put off fails on its own account
     try {
       if (keeps_nan(plan, type, work, tensors)) return true;
     } catch (const Error& error) {

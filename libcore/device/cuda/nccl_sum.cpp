@@ -18,12 +18,13 @@ NcclSum::NcclSum(std::vector<Stream*> lanes)
       communicators_(lanes_.size()) {
   std::vector<int> gpus(lanes_.size());
   std::ranges::transform(lanes_, gpus.begin(), &Stream::gpu);
-  // Else NCCL takes memory in the first sums, see LaneTeam::among_all().
-  ::setenv("NCCL_RUNTIME_CONNECT", "0", 0);
-  check(api_, gpus[0],
-        api_.ncclCommInitAll(communicators_.data(),
-                             static_cast<int>(gpus.size()), gpus.data()),
-        "joining the GPUs");
+  // Else NCCL takes memory, and lanes wait for each other, in the first sums:
+  // see LaneTeam::among_all().
+  ::setenv("NCCL_RUNTIME_CONNECT", "0", 1);
+  cuda::check(api_, gpus[0],
+              api_.ncclCommInitAll(communicators_.data(),
+                                   static_cast<int>(gpus.size()), gpus.data()),
+              "joining the GPUs");
 }
 
 NcclSum::~NcclSum() {
@@ -45,9 +46,9 @@ void NcclSum::call(int lane, tensor::View mine, const char* what, const F& f) {
   const auto type = mine.dtype == tensor::DType::kF64 ? ncclDouble : ncclFloat;
   const auto count = static_cast<std::size_t>(mine.elements());
   if (count == 0) return;
-  check(api_, stream.gpu(),
-        f(mine.data, count, type, communicators_[index], stream.handle()),
-        what);
+  cuda::check(api_, stream.gpu(),
+              f(mine.data, count, type, communicators_[index], stream.handle()),
+              what);
 }
 
 void NcclSum::all_reduce(int lane, tensor::View mine) {
@@ -76,6 +77,10 @@ void NcclSum::broadcast(int lane, tensor::View mine) {
 
 void NcclSum::finish(int lane) {
   lanes_.at(static_cast<std::size_t>(lane))->wait();
+}
+
+void NcclSum::check(int lane) {
+  lanes_.at(static_cast<std::size_t>(lane))->look();
 }
 
 void NcclSum::give_up() noexcept {

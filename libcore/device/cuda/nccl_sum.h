@@ -23,6 +23,7 @@ class NcclSum final : public tensor::LaneSum {
   void reduce(int lane, tensor::View mine) override;
   void broadcast(int lane, tensor::View mine) override;
   void finish(int lane) override;
+  void check(int lane) override;
   void give_up() noexcept override;
 
  private:

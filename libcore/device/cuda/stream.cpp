@@ -165,6 +165,12 @@ void Stream::wait() {
   synchronize();
 }
 
+void Stream::look() {
+  use_gpu();
+  const cudaError_t status = api_->cudaStreamQuery(handle_);
+  if (status != cudaErrorNotReady) check(*api_, gpu_, status, "computing");
+}
+
 void Stream::wait_for(cudaEvent_t event) {
   use_gpu();
   steps_.make_now_if_awaited(event);

@@ -60,6 +60,7 @@ class Stream {
   void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
   void clear(void* memory, std::size_t bytes);  // to bytes of 0
   void wait();                                  // until all has taken effect
+  void look();  // throws if something went wrong so far
   // f() makes calls of a library on handle(), now or at the step's end, once or
   // again: it holds what it uses (by value or shared), its signature_of() is of
   // all that the calls depend on, and it neither waits nor allocates.

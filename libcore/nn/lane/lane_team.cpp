@@ -2,6 +2,8 @@
 
 #include "libcore/nn/lane/lane_team.h"
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "libcore/base/round.h"
@@ -43,13 +45,23 @@ void LaneTeam::work(int lane) {
     if (apart() && failed_.exchange(true)) return;
     errors_[static_cast<std::size_t>(lane)] = std::current_exception();
     failed_ = true;
-    if (sum_) sum_->give_up();
+    if (sum_) give_up();
     ++round_;
     round_.notify_all();
   }
 }
 
-void LaneTeam::barrier() {
+// Not while a lane asks for a sum, which would use what is no more; but that
+// takes no time, unless it is held up by who does not come.
+void LaneTeam::give_up() {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds kMost{1};
+  const Clock::time_point end = Clock::now() + kMost;
+  while (asking_ > 0 && Clock::now() < end) std::this_thread::yield();
+  sum_->give_up();
+}
+
+void LaneTeam::barrier(int lane) {
   if (size() == 1) return;
   const int round = round_;
   if (failed_) throw Released{};
@@ -57,42 +69,69 @@ void LaneTeam::barrier() {
     arrived_ = 0;
     ++round_;
     round_.notify_all();
+  } else if (apart()) {
+    wait_apart(lane, round);
   } else {
     wait_for_change(round_, round);
   }
   if (failed_) throw Released{};
 }
 
+// The one that is waited for may itself wait for a sum, and that for this
+// lane's device, which tells nobody but its lane that it has failed.
+void LaneTeam::wait_apart(int lane, int round) {
+  constexpr int kLooks = 1000;
+  constexpr std::chrono::microseconds kPause{50};
+  for (int look = 1; round_ == round; ++look)
+    if (look < kLooks) {
+      pause_in_loop();
+    } else {
+      sum_->check(lane);
+      std::this_thread::sleep_for(kPause);
+    }
+}
+
 // Once a device has begun a sum it waits for all others, and a call that takes
 // or gives memory on one may wait for what all do.  So lanes apart ask for a
 // sum together: none is then still before it, with such calls to make, and none
-// is there in vain or in the way where another one has failed.
+// is there in vain where another one has failed.
 template <class F>
-void LaneTeam::among_all(const F& ask) {
-  barrier();
-  ask();
-  barrier();
+void LaneTeam::among_all(int lane, const F& ask) {
+  struct Asking {
+    explicit Asking(std::atomic<int>& n) : count(n) { ++count; }
+    ~Asking() { --count; }
+    Asking(const Asking&) = delete;
+    Asking& operator=(const Asking&) = delete;
+    std::atomic<int>& count;
+  };
+  barrier(lane);
+  {
+    const Asking asking(asking_);
+    if (failed_) throw Released{};
+    ask();
+  }
+  barrier(lane);
 }
 
 void LaneTeam::all_reduce(int lane, tensor::Device& device, View mine,
                           View scratch) {
   if (size() == 1) return;
-  if (apart()) return among_all([&] { sum_->all_reduce(lane, mine); });
+  if (apart()) return among_all(lane, [&] { sum_->all_reduce(lane, mine); });
   slots_[static_cast<std::size_t>(lane)] = mine;
-  barrier();
+  barrier(lane);
   device.copy(scratch, slots_[0]);
   for (std::size_t i = 1; i < slots_.size(); ++i)
     device.add(scratch, 1, slots_[i]);
-  barrier();
+  barrier(lane);
   device.copy(mine, scratch);
 }
 
 void LaneTeam::reduce(int lane, View mine) {
-  among_all([&] { sum_->reduce(lane, mine); });
+  among_all(lane, [&] { sum_->reduce(lane, mine); });
 }
 
 void LaneTeam::broadcast(int lane, View mine) {
-  among_all([&] { sum_->broadcast(lane, mine); });
+  among_all(lane, [&] { sum_->broadcast(lane, mine); });
 }
 
 }  // namespace dl::nn

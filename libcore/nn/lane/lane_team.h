@@ -35,7 +35,7 @@ class LaneTeam {
 
   // Within run(): waits for all lanes; does not return if one of them threw.
   // All lanes call it equally often.
-  void barrier();
+  void barrier(int lane);
   // Within run(): `mine` becomes the sum over all lanes in their order, the
   // same bits for all; `scratch` has its shape.
   void all_reduce(int lane, tensor::Device& device, tensor::View mine,
@@ -48,8 +48,10 @@ class LaneTeam {
  private:
   struct Released {};  // thrown by barrier() when another lane has failed
   void work(int lane);
+  void give_up();
+  void wait_apart(int lane, int round);
   template <class F>
-  void among_all(const F& ask);
+  void among_all(int lane, const F& ask);
 
   ThreadTeam team_;
   std::unique_ptr<tensor::LaneSum> sum_;
@@ -59,7 +61,8 @@ class LaneTeam {
   std::vector<std::exception_ptr> errors_;
   std::atomic<bool> failed_{false};
   std::atomic<int> arrived_{0};
-  std::atomic<int> round_{0};  // of the barrier
+  std::atomic<int> round_{0};   // of the barrier
+  std::atomic<int> asking_{0};  // lanes apart that ask for a sum just now
 };
 
 }  // namespace dl::nn

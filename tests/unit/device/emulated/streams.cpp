@@ -67,12 +67,21 @@ cudaError_t destroy_stream(cudaStream_t stream) {
   return cuda_call("cudaStreamDestroy");
 }
 
+bool has_failed() {
+  const char* const faulty = std::getenv("DL_EMULATED_FAULT");
+  return faulty != nullptr && std::atoi(faulty) == current_gpu();
+}
+
 cudaError_t synchronize_stream(cudaStream_t stream) {
   if (const auto failed = cuda_call("cudaStreamSynchronize")) return failed;
   catch_up(stream);
-  if (const char* const faulty = std::getenv("DL_EMULATED_FAULT");
-      faulty != nullptr && std::atoi(faulty) == current_gpu())
-    return cudaErrorIllegalAddress;
+  if (has_failed()) return cudaErrorIllegalAddress;
+  return illegal_in_capture();
+}
+
+cudaError_t query_stream(cudaStream_t) {
+  if (const auto failed = cuda_call("cudaStreamQuery")) return failed;
+  if (has_failed()) return cudaErrorIllegalAddress;
   return illegal_in_capture();
 }
 
@@ -141,6 +150,7 @@ void catch_up_all() {
 void set_streams(Api& api) {
   api.cudaStreamCreateWithFlags = create_stream;
   api.cudaStreamDestroy = destroy_stream;
+  api.cudaStreamQuery = query_stream;
   api.cudaStreamSynchronize = synchronize_stream;
   api.cudaStreamWaitEvent = wait_for_event;
   api.cudaEventCreateWithFlags = create_event;

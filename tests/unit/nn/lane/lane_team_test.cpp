@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <thread>
 
 #include "libcore/base/error.h"
 #include "libcore/device/open.h"
@@ -53,7 +54,7 @@ TEST_CASE("a lane that fails releases the others, and the team goes on") {
   const std::function<void(int)> task = [&](int lane) {
     for (int i = 0; i < 3; ++i) {
       if (lane == failing && i == at) throw Error{Code::kData, "no more"};
-      team.barrier();
+      team.barrier(lane);
     }
     if (lane == failing) throw Error{Code::kData, "no more"};
     ++after;
@@ -66,7 +67,7 @@ TEST_CASE("a lane that fails releases the others, and the team goes on") {
   }
   int done = 0;
   const std::function<void(int)> fine = [&](int lane) {
-    team.barrier();
+    team.barrier(lane);
     if (lane == 0) ++done;
   };
   team.run(fine);
@@ -81,6 +82,7 @@ TEST_CASE(
     void reduce(int, tensor::View) override { ++asked; }
     void broadcast(int, tensor::View) override { ++asked; }
     void finish(int lane) override { finished[lane] = true; }
+    void check(int) override {}
     void give_up() noexcept override { ++given_up; }
     bool finished[3] = {};
   };
@@ -106,6 +108,70 @@ TEST_CASE(
   team.run(task);
   CHECK(sum.asked == 3);
   CHECK(std::ranges::count(sum.finished, true) == 3);
+}
+
+TEST_CASE("lanes apart look at their devices while they wait") {
+  // Lane 0 waits for a sum, lane 1 for lane 0, and lane 1's device has failed.
+  struct Sum : tensor::LaneSum {
+    std::atomic<bool> given_up{false}, waits{false};
+    void all_reduce(int, tensor::View) override {}
+    void reduce(int, tensor::View) override {}
+    void broadcast(int, tensor::View) override {}
+    void finish(int) override {}
+    void check(int lane) override {
+      if (lane == 1 && waits) throw Error{Code::kUnavailable, "it has failed"};
+    }
+    void give_up() noexcept override { given_up = true; }
+  };
+  auto made = std::make_unique<Sum>();
+  Sum& sum = *made;
+  LaneTeam team(2, std::move(made));
+  const std::function<void(int)> task = [&](int lane) {
+    team.broadcast(lane, {});
+    if (lane == 0) {
+      sum.waits = true;
+      while (!sum.given_up) std::this_thread::yield();
+    }
+    team.barrier(lane);
+  };
+  CHECK_THROWS_MATCHES(team.run(task), Error, Message("it has failed"));
+}
+
+TEST_CASE("nobody gives up a sum while a lane asks for it") {
+  struct Sum : tensor::LaneSum {
+    std::atomic<int> in{0}, met{0};
+    std::atomic<bool> failed{false};
+    void all_reduce(int lane, tensor::View) override {
+      ++in;
+      // The other one is in it as well, or fails.
+      if (lane == 0) {
+        --in;
+        failed = true;
+        throw Error{Code::kUnavailable, "it has failed"};
+      }
+      while (!failed) std::this_thread::yield();
+      for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+      --in;
+    }
+    void reduce(int, tensor::View) override {}
+    void broadcast(int, tensor::View) override {}
+    void finish(int) override {}
+    void check(int) override {}
+    void give_up() noexcept override { met += in; }
+  };
+  auto made = std::make_unique<Sum>();
+  Sum& sum = *made;
+  LaneTeam team(2, std::move(made));
+  const auto devices = device::open_lanes("reference", 2);
+  const std::function<void(int)> task = [&](int lane) {
+    team.all_reduce(lane, *devices[static_cast<std::size_t>(lane)], {}, {});
+  };
+  // Lane 1 may leave before it asks, as lane 0 has failed by then.
+  for (int i = 0; i < 20; ++i) {
+    sum.failed = false;
+    CHECK_THROWS_MATCHES(team.run(task), Error, Message("it has failed"));
+  }
+  CHECK(sum.met == 0);
 }
 
 TEST_CASE("of several errors the first lane's is told") {
