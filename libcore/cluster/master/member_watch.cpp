@@ -6,6 +6,18 @@
 
 namespace dl::cluster {
 
+namespace {
+
+// Whether what a worker does depends on what it did before, so that it is worth
+// waiting for.
+bool depends_on_worker(const Settings& settings) {
+  return settings.mode == Mode::kSharing
+             ? settings.sharing.staleness.has_value()
+             : settings.averaging.keeps_history();
+}
+
+}  // namespace
+
 void tell_lost(RunContext& context, const Member& member,
                const std::string& why, const std::string& then) {
   ++context.report.lost;
@@ -55,10 +67,10 @@ void MemberWatch::put_out(Member& member) {
 void MemberWatch::watch_connections() {
   for (const RouterSocket::Ended& ended : context_.link.take_ended())
     if (Member* member = context_.members.find(ended.peer)) {
-      if (ended.why.empty())
-        member->closed = context_.now;
-      else
+      if (!ended.why.empty())
         lose(*member, ended.why, true, false);
+      else if (!depends_on_worker(context_.settings))
+        member->closed = context_.now;
     }
   for (Member* member : context_.members.present())
     if (member->faulty) put_out(*member);

@@ -356,6 +356,19 @@ TEST_CASE("a worker whose connection ends is lost a second later") {
   CHECK(master.context.members.present().empty());
 }
 
+TEST_CASE("a worker whose work is its own may connect anew for longer") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Settings own = settings(Mode::kSharing);
+  own.sharing.staleness = 0;
+  Master master(own, Limits{}, folder, saved, 1, kExamples);
+  master.join("a");
+  master.link.ended = {{"a", ""}};
+  master.coordinator->tick(master.now);
+  master.coordinator->tick(master.now += 2);
+  CHECK(master.context.report.lost == 0);
+}
+
 TEST_CASE("messages of another run are ignored") {
   Folder folder;
   std::optional<RunState> saved;
