@@ -14,7 +14,11 @@ learn() {
   master "$name" --epochs 2 --min-workers 2 "$@"
   DL_FAILPOINTS=$failpoint worker "$name-a" "$name" --device "$device"
   worker "$name-b" "$name" --device "$device"
-  [ -z "$failpoint" ] || worker "$name-c" "$name" --device "$device"
+  # The two that begin have work for sure.
+  [ -z "$failpoint" ] || {
+    await "two workers" event "$name.safetensors.run" '"event":"join".*"worker":2[,}]'
+    worker "$name-c" "$name" --device "$device"
+  }
   finish "$name"
   finish "$name-a"
   finish "$name-b"
