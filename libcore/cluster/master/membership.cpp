@@ -152,10 +152,9 @@ bool Membership::beat(Member& member, const Beat& beat, double now) {
 std::vector<Member*> Membership::silent(double now, double lost_after) {
   std::vector<Member*> result;
   for (auto& [number, member] : members_) {
-    const double quiet = now - member.heard;
-    const bool gone =
-        member.closed > 0 && quiet > kReturn && now - member.closed > kReturn;
-    if (member.silent || (!gone && quiet <= lost_after)) continue;
+    const bool gone = member.closed > 0 &&
+                      now - std::max(member.heard, member.closed) > kReturn;
+    if (member.silent || (!gone && now - member.heard <= lost_after)) continue;
     member.silent = true;
     result.push_back(&member);
   }

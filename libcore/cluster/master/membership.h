@@ -3,7 +3,7 @@
 // A member is silent when nothing was heard of it for a while, or its
 // connection ended and its process does not come back on another one.  It is
 // stuck when it beats but its count of mini-batches stands still although it
-// has work. Either way its leases go to others.  The first word of a silent
+// has work.  Either way its leases go to others.  The first word of a silent
 // member brings it back; a stuck one is asked to join again, and its next
 // mini-batch brings it back as well: nobody is expelled for good.
 //

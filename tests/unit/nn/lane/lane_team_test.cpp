@@ -14,6 +14,16 @@ namespace {
 
 using Catch::Matchers::Message;
 
+// Of lanes apart whose devices never fail.
+struct NoSum : tensor::LaneSum {
+  void all_reduce(int, tensor::View) override {}
+  void reduce(int, tensor::View) override {}
+  void broadcast(int, tensor::View) override {}
+  void finish(int) override {}
+  void check(int) override {}
+  void give_up() noexcept override {}
+};
+
 TEST_CASE("a team sums vectors in the order of the lanes") {
   const int lanes = GENERATE(1, 2, 5);
   LaneTeam team(lanes);
@@ -76,13 +86,12 @@ TEST_CASE("a lane that fails releases the others, and the team goes on") {
 
 TEST_CASE(
     "lanes apart ask for a sum when all are there for it, or not at all") {
-  struct Sum : tensor::LaneSum {
+  struct Sum : NoSum {
     std::atomic<int> asked{0}, given_up{0};
     void all_reduce(int, tensor::View) override { ++asked; }
     void reduce(int, tensor::View) override { ++asked; }
     void broadcast(int, tensor::View) override { ++asked; }
     void finish(int lane) override { finished[lane] = true; }
-    void check(int) override {}
     void give_up() noexcept override { ++given_up; }
     bool finished[3] = {};
   };
@@ -112,12 +121,8 @@ TEST_CASE(
 
 TEST_CASE("lanes apart look at their devices while they wait") {
   // Lane 0 waits for a sum, lane 1 for lane 0, and lane 1's device has failed.
-  struct Sum : tensor::LaneSum {
+  struct Sum : NoSum {
     std::atomic<bool> given_up{false}, waits{false};
-    void all_reduce(int, tensor::View) override {}
-    void reduce(int, tensor::View) override {}
-    void broadcast(int, tensor::View) override {}
-    void finish(int) override {}
     void check(int lane) override {
       if (lane == 1 && waits) throw Error{Code::kUnavailable, "it has failed"};
     }
@@ -138,7 +143,7 @@ TEST_CASE("lanes apart look at their devices while they wait") {
 }
 
 TEST_CASE("nobody gives up a sum while a lane asks for it") {
-  struct Sum : tensor::LaneSum {
+  struct Sum : NoSum {
     std::atomic<int> in{0}, met{0};
     std::atomic<bool> failed{false};
     void all_reduce(int lane, tensor::View) override {
@@ -153,10 +158,6 @@ TEST_CASE("nobody gives up a sum while a lane asks for it") {
       for (int i = 0; i < 1000; ++i) std::this_thread::yield();
       --in;
     }
-    void reduce(int, tensor::View) override {}
-    void broadcast(int, tensor::View) override {}
-    void finish(int) override {}
-    void check(int) override {}
     void give_up() noexcept override { met += in; }
   };
   auto made = std::make_unique<Sum>();
