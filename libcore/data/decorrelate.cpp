@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/base/number_format.h"
 #include "libcore/linalg/eigen.h"
 #include "libcore/linalg/products.h"
 
@@ -19,9 +19,7 @@ namespace {
 // Nine digits tell all floats apart, and networks compute with floats: what is
 // beyond would only make models larger.
 double rounded(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return std::strtod(text, nullptr);
+  return std::strtod(format("%.9g", value).c_str(), nullptr);
 }
 
 // The factor for each column: 1 / deviation; 0 where it is constant.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "libcore/base/number_format.h"
+
 namespace dl::cluster {
 
 namespace {
@@ -19,9 +21,7 @@ std::string rate(double value, const char* unit) {
   const char* prefixes[] = {" ", " k", " M", " G"};
   int prefix = 0;
   for (; value >= 10000 && prefix < 3; ++prefix) value /= 1000;
-  char text[48];
-  std::snprintf(text, sizeof text, "%.0f%s%s/s", value, prefixes[prefix], unit);
-  return text;
+  return format("%.0f", value) + prefixes[prefix] + unit + "/s";
 }
 
 std::string clock(double seconds) {
@@ -62,11 +62,8 @@ std::string ProgressLine::text(RunContext& context,
   std::string line =
       "epoch " + std::to_string(epoch) + "/" + std::to_string(settings.epochs);
   if (coordinator.evaluating()) line += " (evaluating)";
-  if (const double loss = state.loss(); std::isfinite(loss)) {
-    char text[32];
-    std::snprintf(text, sizeof text, "  loss %.4g", loss);
-    line += text;
-  }
+  if (const double loss = state.loss(); std::isfinite(loss))
+    line += format("  loss %.4g", loss);
   if (examples_per_second_ > 0)
     line += "  " + rate(examples_per_second_, "examples") + "  " +
             rate(bytes_per_second_, "B");

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <fstream>
 #include <set>
 #include <utility>
 
 #include "libcore/base/clock.h"
+#include "libcore/base/number_format.h"
 
 namespace dl::cluster {
 
@@ -29,12 +29,6 @@ bool is_of_storage(long call) {
 #endif
       SYS_renameat2};
   return kCalls.contains(call);
-}
-
-std::string seconds(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f s", value);
-  return text;
 }
 
 }  // namespace
@@ -95,8 +89,8 @@ void Watchdog::watch() {
     const std::string what = std::string(what_) + std::string(detail_);
     const bool storage = in_storage();
     lock.unlock();
-    const std::string sentence =
-        "the master has stood still for " + seconds(still) + ", " + what;
+    const std::string sentence = "the master has stood still for " +
+                                 format("%.1f s", still) + ", " + what;
     if (still < limit_ || storage) {
       log_(Level::kWarning,
            sentence + (storage ? "; it waits for its storage" : ""));

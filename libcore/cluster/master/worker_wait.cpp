@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "libcore/base/number_format.h"
 
@@ -50,9 +49,8 @@ bool WorkerWait::deserted() {
 void WorkerWait::say(const std::string& what, double left) {
   if (context_.now - said_ < kSayWaiting) return;
   said_ = context_.now;
-  char text[48];
-  std::snprintf(text, sizeof text, ", %.0f s left", std::ceil(left));
-  context_.log(Level::kInfo, "waiting: " + what + text);
+  context_.log(Level::kInfo,
+               "waiting: " + what + format(", %.0f s left", std::ceil(left)));
 }
 
 }  // namespace dl::cluster

@@ -1,10 +1,10 @@
 #include "libcore/cluster/plan/plan.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "libcore/base/display.h"
+#include "libcore/base/number_format.h"
 #include "libcore/cluster/plan/choose_normalizers.h"
 #include "libcore/cluster/settings/gradient_sharing.h"
 #include "libcore/cluster/store/divergence.h"
@@ -351,9 +351,7 @@ std::string Plan::advice() const {
     return "";
   const double momentum = largest_momentum(model.config);
   if (momentum < kMuchMomentum) return "";
-  char number[24];
-  std::snprintf(number, sizeof number, "%g", momentum);
-  return "a momentum (beta1 of adam) of " + std::string(number) +
+  return "a momentum (beta1 of adam) of " + format("%g", momentum) +
          " and updates that arrive late unsettle each other: with several "
          "workers 0.5, or --staleness 0, often learns better; see Momentum in "
          "dl-exchange(7)";

@@ -1,11 +1,11 @@
 #include "libcore/cluster/worker/master_connection.h"
 
 #include <array>
-#include <cstdio>
 
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/base/number_format.h"
 #include "libcore/base/readable.h"
 #include "libcore/cluster/transport/transport_socket.h"
 
@@ -25,10 +25,8 @@ double seconds(milliseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-std::string in_seconds(milliseconds time) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.10g s", seconds(time));
-  return text.data();
+std::string seconds_text(milliseconds time) {
+  return format("%.10g s", seconds(time));
 }
 
 std::string text_of(const WorkerKeys& keys) {
@@ -61,7 +59,7 @@ void MasterConnection::give_up(bool first) const {
   if (!endpoint_.empty() && !options_.master.file.empty())
     where += " (from " + options_.master.name() + ")";
   const std::string limit =
-      in_seconds(first ? options_.wait : options_.wait_lost) + " (" +
+      seconds_text(first ? options_.wait : options_.wait_lost) + " (" +
       why_waiting() + ")";
   if (first)
     throw Error{Code::kUnavailable,
@@ -221,7 +219,7 @@ bool MasterConnection::is_of_this_run(const Received& received) const {
 
 std::string MasterConnection::loss() const {
   return "lost the master at " + endpoint_ + " (" + socket_->status() +
-         "); waiting up to " + in_seconds(options_.wait_lost) + " for it";
+         "); waiting up to " + seconds_text(options_.wait_lost) + " for it";
 }
 
 // Not before somebody is told: a master takes the question for a stranger.

@@ -7,9 +7,9 @@
 // in what is installed: a tarball would have none.
 
 #include <algorithm>
-#include <cstdio>
 #include <numeric>
 
+#include "libcore/base/number_format.h"
 #include "libcore/convert/export/diagram.h"
 
 namespace dl::convert {
@@ -157,11 +157,7 @@ void Drawing::stand() {
   for (Place& place : places_) place.x += kMargin - least;
 }
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
+std::string number(double value) { return format("%.1f", value); }
 
 std::string escaped(const std::string& text) {
   std::string all;
