@@ -10,7 +10,7 @@ namespace dl::data::alignment_test {
 
 using dl::tensor::DType;
 using dl::tensor::Tensor;
-using sample::error_of;
+using sample::fault_of;
 using sample::has;
 
 namespace {
@@ -65,7 +65,7 @@ TEST_CASE("columns and classes in another order are put right by name") {
     CHECK(now.statistics->mean == std::vector<double>{1, 2, 3});
   }
   DataSet bad = one({3, 9, 1, 2}, 2);
-  CHECK(has(error_of([&] { alignment.apply(bad); }), "'labels' has 2"));
+  CHECK(has(fault_of([&] { alignment.apply(bad); }), "'labels' has 2"));
 }
 
 TEST_CASE("data that agree, or do not say, stay as they are") {
@@ -86,7 +86,7 @@ TEST_CASE("data that agree, or do not say, stay as they are") {
 
 TEST_CASE("data of other columns or classes are refused") {
   const auto refused = [](const Metadata& data, bool labels = true) {
-    return error_of([&] { align(data, kWanted, labels); });
+    return fault_of([&] { align(data, kWanted, labels); });
   };
   CHECK(refused(described({"a", "b", "d"}, {})) ==
         "there is no 'c' among the columns: 'a', 'b', 'd'");
@@ -114,7 +114,7 @@ TEST_CASE("columns of labels are put right by name") {
   CHECK(set.get("labels").as<float>()[1] == 5);
   CHECK(alignment.apply(data, wanted).targets == wanted.targets);
   data.targets = {"speed", "width"};
-  CHECK(has(error_of([&] { align(data, wanted, true); }), "'depth'"));
+  CHECK(has(fault_of([&] { align(data, wanted, true); }), "'depth'"));
 
   // One value for each class.
   wanted.targets.clear();
@@ -134,7 +134,7 @@ TEST_CASE("a class that its labels cannot hold is refused") {
   DataSet set;
   set.tensors.emplace("labels", Tensor(DType::kU8, {1}));
   const Alignment alignment = align(data, wanted, true);
-  CHECK(has(error_of([&] { alignment.apply(set); }), "does not fit"));
+  CHECK(has(fault_of([&] { alignment.apply(set); }), "does not fit"));
 }
 
 namespace {
@@ -188,7 +188,7 @@ TEST_CASE("tensors with names are put right by theirs") {
   }
   // Prediction does not look at labels.
   CHECK(align(data, wanted, false).orders_labels_as({}));
-  CHECK(error_of([&] {
+  CHECK(fault_of([&] {
           align(parts({"a", "c"}, {}, {}), wanted, true);
         }) ==
         "what is called 'left': there is no 'b' among the columns: 'a', 'c'");

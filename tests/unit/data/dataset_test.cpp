@@ -13,7 +13,7 @@
 
 namespace dl::data::dataset_test {
 
-using sample::error_of;
+using sample::fault_of;
 using sample::has;
 using tensor::DType;
 using tensor::Tensor;
@@ -29,7 +29,7 @@ TEST_CASE("slices and copied examples hold what they should") {
   const DataSet part = set.slice(1, 3);
   CHECK(part.examples() == 2);
   CHECK(part.get("labels").value(0) == set.get("labels").value(1));
-  CHECK(error_of([&] { set.get("nothing"); }) != "");
+  CHECK(fault_of([&] { set.get("nothing"); }) != "");
   CHECK(DataSet{}.examples() == 0);
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("real labels have statistics, classes have none") {
 
   y.as<float>()[0] = std::numeric_limits<float>::infinity();
   set.tensors["labels"] = y;
-  CHECK(has(error_of([&] { real.add(set); }), "labels have a value in column"));
+  CHECK(has(fault_of([&] { real.add(set); }), "labels have a value in column"));
   // One value a step, with a mask of the same shape.
   set.tensors["labels"] = Tensor(DType::kF32, {4, 2});
   SetStatistics steps;
@@ -223,7 +223,7 @@ TEST_CASE("masked steps do not count, and nothing counts nowhere") {
   CHECK(s.count == 2);
   CHECK(s.mean == std::vector<double>{2});
   CHECK(s.max == std::vector<double>{3});
-  CHECK(has(error_of([&] { s.add(x, nullptr); }), "not finite"));
+  CHECK(has(fault_of([&] { s.add(x, nullptr); }), "not finite"));
 
   Tensor none(DType::kU8, {2});
   Statistics empty;
@@ -234,7 +234,7 @@ TEST_CASE("masked steps do not count, and nothing counts nowhere") {
   CHECK(back.mean == s.mean);
   CHECK(back.min == s.min);
   CHECK(back.examples == 4);
-  CHECK(error_of([&] { s.add(Tensor(DType::kF32, {1, 2}), nullptr); }) != "");
+  CHECK(fault_of([&] { s.add(Tensor(DType::kF32, {1, 2}), nullptr); }) != "");
 }
 
 TEST_CASE("statistics from outside are read with suspicion") {
@@ -242,17 +242,17 @@ TEST_CASE("statistics from outside are read with suspicion") {
   s.add(sample::set(3, 1).get("features"), nullptr);
   Json json = s.to_json();
   json["m2"][0] = -1;
-  CHECK(error_of([&] { Statistics::from_json({json, Code::kData}); }) != "");
+  CHECK(fault_of([&] { Statistics::from_json({json, Code::kData}); }) != "");
   json = s.to_json();
   json["min"] = Json::array();
-  CHECK(error_of([&] { Statistics::from_json({json, Code::kData}); }) != "");
+  CHECK(fault_of([&] { Statistics::from_json({json, Code::kData}); }) != "");
   const auto with = [&](const char* key, const Json& value) {
     Json changed = s.to_json();
     if (changed[key].is_array())
       changed[key][0] = value;
     else
       changed[key] = value;
-    return error_of([&] { Statistics::from_json({changed, Code::kData}); });
+    return fault_of([&] { Statistics::from_json({changed, Code::kData}); });
   };
   CHECK(has(with("examples", 0), "examples"));
   CHECK(has(with("min", s.max[0] + 1), "min, mean and max in that order"));
@@ -266,14 +266,14 @@ TEST_CASE("statistics of more examples than can be counted are refused") {
   s.examples = std::int64_t{1} << 62;
   Statistics other = s;
   other.max[0] += 1;
-  CHECK(has(error_of([&] { s.join(other); }), "more examples than"));
+  CHECK(has(fault_of([&] { s.join(other); }), "more examples than"));
 }
 
 TEST_CASE("values whose squares overflow have no statistics") {
   Tensor x(DType::kF64, {2, 1});
   x.as<double>()[0] = 1e200;
   Statistics s;
-  CHECK(has(error_of([&] { s.add(x, nullptr); }), "beyond 1e140"));
+  CHECK(has(fault_of([&] { s.add(x, nullptr); }), "beyond 1e140"));
   x.as<double>()[0] = 1e140;
   x.as<double>()[1] = -1e140;
   s.add(x, nullptr);
@@ -288,12 +288,12 @@ TEST_CASE("tensors without values are refused, in data and in a schema") {
     DataSet set = sample::set(4, 1);
     set.tensors[name] = Tensor(DType::kF32, {4, 0});
     INFO(name);
-    CHECK(error_of([&] { set.check(); }) ==
+    CHECK(fault_of([&] { set.check(); }) ==
           std::string("tensor '") + name + "' of shape [4, 0] has no values");
     auto text = sample::metadata().to_strings();
     text["schema"] =
         R"({")" + std::string(name) + R"(":{"dtype":"F32","shape":[1,0]}})";
-    CHECK(has(error_of([&] { Metadata::from_strings(text); }), "want integer"));
+    CHECK(has(fault_of([&] { Metadata::from_strings(text); }), "want integer"));
   }
 }
 
@@ -310,10 +310,10 @@ TEST_CASE("an example may have an id and a number") {
   CHECK(id_text(set.get("id"), 0) == "aaa");
   CHECK(id_text(set.get("id"), 1) == "a");
   set.tensors["id"] = Tensor(DType::kU8, {2});
-  CHECK(has(error_of([&] { Metadata::schema_of(set); }), "want U8[width]"));
+  CHECK(has(fault_of([&] { Metadata::schema_of(set); }), "want U8[width]"));
   set.tensors.erase("id");
   set.tensors["index"] = Tensor(DType::kI32, {2});
-  CHECK(has(error_of([&] { Metadata::schema_of(set); }), "want I64[]"));
+  CHECK(has(fault_of([&] { Metadata::schema_of(set); }), "want I64[]"));
 }
 
 TEST_CASE("a tensor and a part of it exclude each other") {
@@ -324,7 +324,7 @@ TEST_CASE("a tensor and a part of it exclude each other") {
     m.schema[part] = {DType::kF32, {2}};
     Metadata().update(m);
     m.schema[kind] = {DType::kF32, {2}};
-    CHECK(error_of([&] { Metadata().update(m); }) ==
+    CHECK(fault_of([&] { Metadata().update(m); }) ==
           "there is a tensor '" + kind + "' and a tensor '" + part +
               "', want one or the other");
   }
@@ -368,7 +368,7 @@ TEST_CASE("masks are not negative") {
       m.check(set);
       mask.as<float>()[5] = static_cast<float>(wrong);
       set.tensors[name] = mask;
-      CHECK(has(error_of([&] { m.check(set); }),
+      CHECK(has(fault_of([&] { m.check(set); }),
                 "example 2: '" + name + "' has "));
     }
 }
@@ -378,7 +378,7 @@ TEST_CASE("metadata from outside is read with suspicion") {
   const auto refused = [&](const std::string& key, const std::string& value) {
     auto text = good;
     text[key] = value;
-    return error_of([&] { Metadata::from_strings(text); }) != "";
+    return fault_of([&] { Metadata::from_strings(text); }) != "";
   };
   CHECK_FALSE(refused("other", "x"));
   CHECK(refused("format", "pt"));
@@ -387,7 +387,7 @@ TEST_CASE("metadata from outside is read with suspicion") {
   for (const std::string start : {"7.", "x"}) {
     auto text = good;
     text["version"] = start + std::string(100000, '0') + "\x1b";
-    const std::string said = error_of([&] { Metadata::from_strings(text); });
+    const std::string said = fault_of([&] { Metadata::from_strings(text); });
     CHECK(has(said, "version"));
     CHECK(said.size() < 150);
   }
@@ -414,7 +414,7 @@ TEST_CASE("normalizers do what their names say") {
     x.as<float>()[static_cast<std::size_t>(3 * i + 2)] =
         static_cast<float>(10 * i);
   }
-  CHECK(error_of([&] { Normalizer::fit("minmax", m); }, Code::kConfig) != "");
+  CHECK(fault_of([&] { Normalizer::fit("minmax", m); }, Code::kConfig) != "");
   m.statistics = Statistics{};
   m.statistics->add(x, nullptr);
   const Normalizer range = Normalizer::fit("minmax", m);
@@ -425,8 +425,8 @@ TEST_CASE("normalizers do what their names say") {
   CHECK(standard.scale[0] == Approx(std::sqrt(1.5)));
   CHECK(standard.scale[1] == 1);
   CHECK(Normalizer::fit("auto", m) == standard);
-  CHECK(error_of([&] { Normalizer::fit("scale", m); }, Code::kConfig) != "");
-  CHECK(error_of([&] { Normalizer::fit("best", m); }, Code::kConfig) != "");
+  CHECK(fault_of([&] { Normalizer::fit("scale", m); }, Code::kConfig) != "");
+  CHECK(fault_of([&] { Normalizer::fit("best", m); }, Code::kConfig) != "");
   m.schema["features"].dtype = DType::kU8;
   const Normalizer pixels = Normalizer::fit("auto", m);
   CHECK(pixels.kind == "scale");

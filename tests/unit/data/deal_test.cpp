@@ -19,7 +19,7 @@
 namespace dl::data::deal_test {
 
 using sample::Bytes;
-using sample::error_of;
+using sample::fault_of;
 using sample::has;
 
 namespace {
@@ -240,7 +240,7 @@ TEST_CASE("a stratified split gives each part its share of every class") {
   CHECK(lonely[2] > 0);
 
   set.tensors["labels"] = tensor::Tensor(tensor::DType::kF32, {kExamples, 1});
-  CHECK(has(error_of(
+  CHECK(has(fault_of(
                 [&] {
                   Splitter(parse_split(text), 0, true,
                            Metadata::schema_of(set));
@@ -287,10 +287,10 @@ TEST_CASE("older shards are an error, or go") {
   o.shards = 2;
   // Found before any input is looked at.
   const std::string error =
-      error_of([&] { deal({"no/such"}, o); }, Code::kCantCreate);
+      fault_of([&] { deal({"no/such"}, o); }, Code::kCantCreate);
   CHECK(has(error, "s-000.dls': it exists"));
   o.force = true;
-  CHECK(error_of([&] { deal({"no/such"}, o); }, Code::kNoInput) != "");
+  CHECK(fault_of([&] { deal({"no/such"}, o); }, Code::kNoInput) != "");
   CHECK(existing_shards(o.prefix).size() == 5);
   deal({scratch / "in"}, o);
   CHECK(existing_shards(o.prefix) ==
@@ -304,16 +304,16 @@ TEST_CASE("what cannot be dealt is said and leaves nothing") {
   make_input(scratch, "none", {});
   DealOptions o;
   o.prefix = scratch / "s";
-  CHECK(has(error_of([&] { deal({scratch / "none"}, o); }), "no example"));
+  CHECK(has(fault_of([&] { deal({scratch / "none"}, o); }), "no example"));
   o.shards = 4;
-  CHECK(error_of([&] { deal({scratch / "in"}, o); }, Code::kUsage) != "");
+  CHECK(fault_of([&] { deal({scratch / "in"}, o); }, Code::kUsage) != "");
   o.shards = 1;
   for (const char* split : {"a", "a=0.5", "a=1,a=0", "a=0.5,a=0.5", "a=2,b=-1",
                             "a/b=0.5,c=0.5", "a=0.5,,b=0.5", ""}) {
     o.split = split;
     if (o.split.empty()) continue;
     INFO(split);
-    CHECK(error_of([&] { deal({scratch / "in"}, o); }, Code::kUsage) != "");
+    CHECK(fault_of([&] { deal({scratch / "in"}, o); }, Code::kUsage) != "");
   }
   CHECK(scratch.files() == 2);
 }
@@ -324,7 +324,7 @@ TEST_CASE("a batch of more bytes than a record has is refused") {
   DealOptions o;
   o.prefix = scratch / "s";
   o.batch = (std::int64_t{1} << 26) + 1;
-  CHECK(has(error_of([&] { deal({scratch / "in"}, o); }, Code::kUsage),
+  CHECK(has(fault_of([&] { deal({scratch / "in"}, o); }, Code::kUsage),
             "a record has at most 67108864 of these examples"));
 }
 
@@ -356,7 +356,7 @@ TEST_CASE("names of shards sort like their numbers") {
   CHECK(shard_name("a/b", 7, 10) == "a/b-007.dls");
   CHECK(shard_name("x", 7, 1000) == "x-007.dls");
   CHECK(shard_name("x", 7, 1001) == "x-0007.dls");
-  CHECK(error_of([] { existing_shards("no/such/x"); }, Code::kCantCreate) ==
+  CHECK(fault_of([] { existing_shards("no/such/x"); }, Code::kCantCreate) ==
         "cannot create 'no/such/x-000.dls': No such file or directory");
 }
 
@@ -424,14 +424,14 @@ TEST_CASE("shards of two sets under one prefix are refused") {
       check_sets({scratch / "sample.dls", "-", "pipe:cat x-000.dls"}).empty());
 
   move("b-002.dls", "a-002.dls");  // as a run that was killed leaves them
-  CHECK(has(error_of([&] { check_sets(all); }), "is not of one set with"));
+  CHECK(has(fault_of([&] { check_sets(all); }), "is not of one set with"));
   CHECK(check_sets({scratch / "a-000.dls", scratch / "a-001.dls"}).empty());
   std::filesystem::copy(
       std::string(DL_SOURCE_DIR) + "/tests/golden/dataset-1.0.dls",
       scratch / "b-002.dls");
-  CHECK(has(error_of([&] { check_sets(other); }), "is not of one set with"));
+  CHECK(has(fault_of([&] { check_sets(other); }), "is not of one set with"));
   std::filesystem::copy(scratch / "b-001.dls", scratch / "b-004.dls");
-  CHECK(has(error_of([&] {
+  CHECK(has(fault_of([&] {
               check_sets({scratch / "b-001.dls", scratch / "b-004.dls"});
             }),
             "are the same shard"));
@@ -454,7 +454,7 @@ TEST_CASE(
   copy(scratch / "tr-000.dls", "other.dls");
   copy(data, "copy");
   const auto refused = [&](const char* a, const char* b) {
-    return error_of([&] { check_sets({scratch / a, scratch / b}); });
+    return fault_of([&] { check_sets({scratch / a, scratch / b}); });
   };
   CHECK(has(refused("tr-000.dls", "other.dls"),
             "other.dls' and '" + (scratch / "tr-000.dls") +

@@ -13,7 +13,7 @@
 namespace dl::data::golden_test {
 
 using sample::Bytes;
-using sample::error_of;
+using sample::fault_of;
 
 namespace {
 
@@ -99,9 +99,9 @@ TEST_CASE("the stream of version 1.1 is read, and written the same") {
 
 TEST_CASE("the damaged files of version 1.0 are refused") {
   const std::string cut = kRoot + "/tests/golden/dataset-1.0-cut.dls";
-  CHECK(sample::has(error_of([&] { Shard shard(cut); }), "it was cut short"));
+  CHECK(sample::has(fault_of([&] { Shard shard(cut); }), "it was cut short"));
   const Shard flipped(kRoot + "/tests/golden/dataset-1.0-flipped.dls");
-  CHECK(sample::has(error_of([&] { flipped.read(0); }), ", record 0: "));
+  CHECK(sample::has(fault_of([&] { flipped.read(0); }), ", record 0: "));
   check_contents(flipped.read(1), 2);
 }
 

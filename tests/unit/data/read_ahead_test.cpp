@@ -13,7 +13,7 @@
 namespace dl::data::read_ahead_test {
 
 using sample::Bytes;
-using sample::error_of;
+using sample::fault_of;
 using sample::has;
 
 namespace {
@@ -123,7 +123,7 @@ TEST_CASE("an error comes where its record would have") {
     DataSet set;
     CHECK(ahead.read(set));
     CHECK(set.examples() == 2);
-    return error_of([&] { ahead.read(set); });
+    return fault_of([&] { ahead.read(set); });
   };
   CHECK(read(all.bytes, nothing) == "'x', record 1: checksum differs");
   int prepared = 0;

@@ -71,7 +71,7 @@ inline bool same(const dl::data::DataSet& a, const dl::data::DataSet& b) {
 }
 
 // The message of the kData error that f throws; "" if it throws none.
-inline std::string error_of(const std::function<void()>& f,
+inline std::string fault_of(const std::function<void()>& f,
                             dl::Code code = dl::Code::kData) {
   try {
     f();

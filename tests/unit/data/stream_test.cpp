@@ -18,7 +18,7 @@
 namespace dl::data::stream_test {
 
 using sample::Bytes;
-using sample::error_of;
+using sample::fault_of;
 using sample::has;
 
 namespace {
@@ -76,17 +76,17 @@ TEST_CASE("cut anywhere, a stream is an error") {
   scratch.write("cut", text_of(bytes));
   for (std::size_t n = bytes.size(); n-- > 0;) {
     const Bytes cut(bytes.begin(), bytes.begin() + static_cast<long>(n));
-    REQUIRE(error_of([&] { sample::read(cut); }) != "");
+    REQUIRE(fault_of([&] { sample::read(cut); }) != "");
     std::filesystem::resize_file(scratch / "cut", n);
-    REQUIRE(error_of([&] { Shard shard(scratch / "cut"); }) != "");
+    REQUIRE(fault_of([&] { Shard shard(scratch / "cut"); }) != "");
   }
   const Bytes cut(bytes.begin(), bytes.end() - 4);
   const std::string said = " ends without an end mark; it was cut short";
-  CHECK(error_of([&] { sample::read(cut); }) == "'x'" + said);
+  CHECK(fault_of([&] { sample::read(cut); }) == "'x'" + said);
   scratch.write("cut", text_of(cut));
-  CHECK(error_of([&] { Shard shard(scratch / "cut"); }) ==
+  CHECK(fault_of([&] { Shard shard(scratch / "cut"); }) ==
         "'" + (scratch / "cut") + "'" + said);
-  CHECK(has(error_of([&] { sample::read({}); }), "'x' is empty"));
+  CHECK(has(fault_of([&] { sample::read({}); }), "'x' is empty"));
 }
 
 TEST_CASE("every flipped bit of a stream is noticed") {
@@ -95,7 +95,7 @@ TEST_CASE("every flipped bit of a stream is noticed") {
     Bytes flipped = bytes;
     flipped[bit / 8] ^= std::byte(1 << bit % 8);
     INFO("bit " << bit);
-    REQUIRE(error_of([&] { sample::read(flipped); }) != "");
+    REQUIRE(fault_of([&] { sample::read(flipped); }) != "");
   }
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("a shard with a flipped bit is refused or gives the right data") {
     put(bit / 8, bytes[bit / 8] ^ std::byte(1 << bit % 8));
     INFO("bit " << bit);
     bool right = false;
-    const std::string error = error_of([&] {
+    const std::string error = fault_of([&] {
       Shard shard(scratch / "x");
       right = shard.records() == std::vector<std::int64_t>{2, 3} &&
               sample::same(shard.read(0), sample::set(2, 1)) &&
@@ -149,7 +149,7 @@ TEST_CASE("streams concatenate, and the result is a shard") {
   CHECK(shard.metadata().statistics->examples == 5);
   CHECK(shard.metadata().provenance == b.provenance);
   CHECK(
-      has(error_of([&] { sample::read(Bytes(both.begin(), both.end() - 1)); }),
+      has(fault_of([&] { sample::read(Bytes(both.begin(), both.end() - 1)); }),
           "cut short"));
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("streams that contradict each other do not concatenate") {
   Metadata other = sample::metadata();
   other.classes = {"dog", "cat"};
   const Bytes both = joined(sample::stream({1}), sample::stream({1}, 0, other));
-  CHECK(has(error_of([&] { sample::read(both); }),
+  CHECK(has(fault_of([&] { sample::read(both); }),
             "a later stream has classes 'dog', "
             "'cat'; an earlier one has 'cat'"
             ", 'dog'"));
@@ -177,30 +177,30 @@ TEST_CASE("a shard reads any record and ships it packed") {
   CHECK(shard.digest() != Shard(scratch / "t").digest());
   Bytes packed = shard.read_packed(0);
   packed.back() ^= std::byte{1};
-  CHECK(error_of([&] { unpack_record(packed, "r 0"); }) ==
+  CHECK(fault_of([&] { unpack_record(packed, "r 0"); }) ==
         "r 0: checksum differs");
-  CHECK(error_of([&] { Shard("no/such"); }, Code::kNoInput) ==
+  CHECK(fault_of([&] { Shard("no/such"); }, Code::kNoInput) ==
         "cannot open 'no/such': No such file or directory");
-  CHECK(has(error_of([&] { Shard("/dev/null"); }, Code::kNoInput),
+  CHECK(has(fault_of([&] { Shard("/dev/null"); }, Code::kNoInput),
             "no regular file"));
 }
 
 TEST_CASE("what is no stream at all is described") {
   const std::string pointer = "version https://git-lfs.github.com/spec/v1\n";
   const auto span = std::as_bytes(std::span(pointer));
-  CHECK(error_of([&] {
+  CHECK(fault_of([&] {
           sample::read({span.begin(), span.end()});
         }) ==
         "'x' is no DataSet stream but a git-LFS pointer (run: git lfs pull)");
   Scratch scratch;
   scratch.write("p", pointer);
-  CHECK(has(error_of([&] { Shard s(scratch / "p"); }),
+  CHECK(has(fault_of([&] { Shard s(scratch / "p"); }),
             "is no DataSet stream but a git-LFS pointer"));
   scratch.write("p", "");
-  CHECK(has(error_of([&] { Shard s(scratch / "p"); }), "is empty"));
+  CHECK(has(fault_of([&] { Shard s(scratch / "p"); }), "is empty"));
   // A zstd file of something else.
   const Bytes other = io::FrameCompressor().compress(span);
-  CHECK(has(error_of([&] { sample::read(other); }),
+  CHECK(has(fault_of([&] { sample::read(other); }),
             "'x' is no DataSet stream: "));
 }
 
@@ -210,7 +210,7 @@ TEST_CASE("a later major version is refused with a sentence") {
   text["version"] = "2.0";
   encode_record(text, {}, blob);
   const Bytes frame = io::FrameCompressor().compress(blob);
-  CHECK(error_of([&] { sample::read(frame); }) ==
+  CHECK(fault_of([&] { sample::read(frame); }) ==
         "'x', metadata: format version 2.0; this program reads up to version "
         "1");
   // A later minor version may add keys.
@@ -225,27 +225,27 @@ TEST_CASE("data that do not fit the metadata are refused on both sides") {
   writer.write_metadata(sample::metadata());
   DataSet bad = sample::set(2, 1);
   bad.tensors.at("labels").as<std::int32_t>()[1] = 2;
-  CHECK(error_of([&] { writer.write(bad); }) ==
+  CHECK(fault_of([&] { writer.write(bad); }) ==
         "'out': example 1: 'labels' is 2, want 0..1");
   bad.tensors.erase("labels");
-  CHECK(error_of([&] { writer.write(bad); }) ==
+  CHECK(fault_of([&] { writer.write(bad); }) ==
         "'out': tensor 'labels' is missing");
-  CHECK(error_of([&] { writer.write(DataSet{}); }) ==
+  CHECK(fault_of([&] { writer.write(DataSet{}); }) ==
         "'out': there is no example");
   bad = sample::set(2, 1);
   bad.tensors.at("features").reshape({2, 3, 1});
-  CHECK(has(error_of([&] { writer.write(bad); }), "the schema says F32[3]"));
+  CHECK(has(fault_of([&] { writer.write(bad); }), "the schema says F32[3]"));
   bad = sample::set(2, 1);
   bad.tensors.emplace("weights", tensor::Tensor(tensor::DType::kF32, {2}));
-  CHECK(has(error_of([&] { writer.write(bad); }), "not in the schema"));
+  CHECK(has(fault_of([&] { writer.write(bad); }), "not in the schema"));
   bad = sample::set(2, 1);
   bad.tensors.at("labels") = tensor::Tensor(tensor::DType::kI32, {3});
-  CHECK(has(error_of([&] { writer.write(bad); }), "has 3 examples"));
+  CHECK(has(fault_of([&] { writer.write(bad); }), "has 3 examples"));
 }
 
 TEST_CASE("metadata with wrong names are refused") {
   const auto reading = [](const Metadata& m) {
-    return error_of(
+    return fault_of(
         [&] { Metadata().update(Metadata::from_strings(m.to_strings())); });
   };
   Metadata m = sample::metadata();
@@ -263,7 +263,7 @@ TEST_CASE("metadata with wrong names are refused") {
 TEST_CASE("a record over the limit is refused") {
   const Bytes bytes = sample::stream({1000});
   StreamReader fits(io::memory_source(bytes), 20000);
-  CHECK(has(error_of([&] {
+  CHECK(has(fault_of([&] {
               StreamReader small(io::memory_source(bytes, "'x'"), 10000);
             }),
             "'x', record 0: the frame unpacks to"));
@@ -276,13 +276,13 @@ TEST_CASE("an end mark comes back, and one of a later version is refused") {
   CHECK(decode_mark(frame, digest) == mark);
   CHECK(mark_length(std::span(frame).last(kMarkTail)) == frame.size());
   frame[16] = std::byte{2};
-  CHECK(has(error_of([&] { decode_mark(frame, digest); }), "version 2"));
+  CHECK(has(fault_of([&] { decode_mark(frame, digest); }), "version 2"));
   for (const EndMark& impossible :
        {EndMark{100, 7, {}}, EndMark{100, 7, {{0, 1}}},
         EndMark{100, 7, {{1, 0}}}, EndMark{100, 7, {{0, 0}, {100, 1}}},
         EndMark{100, 7, {{0, 0}, {50, 1}, {50, 1}}},
         EndMark{100, 7, {{0, 0}, {50, UINT64_MAX}}}})
-    CHECK(has(error_of([&] { decode_mark(encode_mark(impossible), digest); }),
+    CHECK(has(fault_of([&] { decode_mark(encode_mark(impossible), digest); }),
               "end mark: "));
 }
 
@@ -305,7 +305,7 @@ TEST_CASE("no memory is taken on the word of an end mark") {
   const std::string path = scratch / "x.dls";
   write_hole(path, std::uint64_t{1} << 42, std::uint64_t{1} << 41);
   CHECK(
-      has(error_of([&] { Shard shard(path); }), "more than a record may have"));
+      has(fault_of([&] { Shard shard(path); }), "more than a record may have"));
 
   // 2^30 examples of 16 bytes in one record of some hundred bytes.
   const Bytes honest = sample::stream({4});
@@ -318,7 +318,7 @@ TEST_CASE("no memory is taken on the word of an end mark") {
   bytes.insert(bytes.end(), lie.begin(), lie.end());
   scratch.write("x.dls",
                 {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  CHECK(has(error_of([&] { Shard shard(path); }),
+  CHECK(has(fault_of([&] { Shard shard(path); }),
             "record 0: the end mark says 1073741824 examples, but a record has "
             "at most 67108864"));
 }
@@ -335,14 +335,14 @@ TEST_CASE("a small frame does not become a large header in memory") {
   blob.insert(blob.end(), text.begin(), text.end());
   const Bytes frame = io::FrameCompressor().compress(blob);
   CHECK(frame.size() < 10000);
-  CHECK(has(error_of([&] { sample::read(frame); }), "values"));
+  CHECK(has(fault_of([&] { sample::read(frame); }), "values"));
 }
 
 TEST_CASE("a schema of examples that no record can hold is refused") {
   auto text = sample::metadata().to_strings();
   text["schema"] =
       R"({"features":{"dtype":"F64","shape":[2305843009213693952]}})";
-  CHECK(has(error_of([&] { Metadata::from_strings(text); }),
+  CHECK(has(fault_of([&] { Metadata::from_strings(text); }),
             "an example, more than the 1073741824 bytes of a record"));
 }
 

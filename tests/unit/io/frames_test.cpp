@@ -31,7 +31,7 @@ Bytes random_bytes(std::size_t n) {
   return out;
 }
 
-std::string error_of(const std::function<void()>& f) {
+std::string damage_of(const std::function<void()>& f) {
   try {
     f();
   } catch (const Error& e) {
@@ -92,7 +92,7 @@ TEST_CASE("the zstd program reads our frames and we read its") {
   CHECK(frame.content == content);
   CHECK(decompress_frame(unsized, 1 << 20) == content);
   const auto small = [&] { decompress_frame(unsized, 299999); };
-  CHECK(error_of(small).find("more than the limit") != std::string::npos);
+  CHECK(damage_of(small).find("more than the limit") != std::string::npos);
 }
 
 TEST_CASE("a bomb is refused by its size, stated or not") {
@@ -101,17 +101,17 @@ TEST_CASE("a bomb is refused by its size, stated or not") {
   CHECK(bomb.size() < 4096);
   const std::string said =
       "the frame unpacks to 16777216 bytes, more than the limit of 1000";
-  CHECK(error_of([&] { decompress_frame(bomb, 1000); }) == said);
+  CHECK(damage_of([&] { decompress_frame(bomb, 1000); }) == said);
   FrameReader reader(memory_source(bomb), 1000);
   Frame frame;
-  CHECK(error_of([&] { reader.next(frame); }) == said);
+  CHECK(damage_of([&] { reader.next(frame); }) == said);
   CHECK(frame.content.capacity() < 1000);
   // A header that claims more than its blocks can hold takes no memory.
   Bytes liar = FrameCompressor().compress(bytes_of("tiny"));
   Bytes header = {liar[0], liar[1], liar[2], liar[3], std::byte{0xe4}};
   for (int i = 0; i < 8; ++i) header.push_back(std::byte(i == 4 ? 1 : 0));
   header.insert(header.end(), liar.begin() + 6, liar.end());
-  CHECK(error_of([&] { decompress_frame(header, UINT64_MAX); }) !=
+  CHECK(damage_of([&] { decompress_frame(header, UINT64_MAX); }) !=
         "nothing was thrown");
 }
 
@@ -121,8 +121,8 @@ TEST_CASE("every cut and every flipped bit of a frame is noticed") {
   for (std::size_t n = 1; n < frame.size(); ++n) {
     const Bytes cut(frame.begin(), frame.begin() + static_cast<long>(n));
     FrameReader reader(memory_source(cut), 1 << 20);
-    REQUIRE(error_of([&] { reader.next(out); }) != "nothing was thrown");
-    REQUIRE(error_of([&] { decompress_frame(cut, 1 << 20); }) !=
+    REQUIRE(damage_of([&] { reader.next(out); }) != "nothing was thrown");
+    REQUIRE(damage_of([&] { decompress_frame(cut, 1 << 20); }) !=
             "nothing was thrown");
   }
   for (std::size_t bit = 0; bit < 8 * frame.size(); ++bit) {
@@ -142,7 +142,7 @@ TEST_CASE("what is no frame is described") {
   FrameReader reader(
       memory_source(bytes_of("version https://git-lfs.github.co")), 1000);
   Frame frame;
-  CHECK(error_of([&] { reader.next(frame); }) ==
+  CHECK(damage_of([&] { reader.next(frame); }) ==
         "no zstd frame but a git-LFS pointer (run: git lfs pull)");
   CHECK(looks_like(bytes_of("a,b\n1,2\n")) == "text (starts with 'a,b')");
   CHECK(looks_like(bytes_of("\x1f\x8b")) == "gzip data");
@@ -162,7 +162,7 @@ TEST_CASE("raw files are unpacked by magic number") {
     Bytes packed = through(command, content);
     CHECK(unpack(packed) == text);
     const Bytes cut(packed.begin(), packed.end() - 5);
-    CHECK(error_of([&] { unpack(cut); }).find("'x' is cut short") == 0);
+    CHECK(damage_of([&] { unpack(cut); }).find("'x' is cut short") == 0);
     packed.insert(packed.end(), packed.begin(), packed.end());
     CHECK(unpack(packed) == text + text);
   }
@@ -170,11 +170,11 @@ TEST_CASE("raw files are unpacked by magic number") {
   padded.resize(padded.size() + 512);
   CHECK(unpack(padded) == "abc");
   padded.back() = std::byte{1};
-  CHECK(error_of([&] { unpack(padded); }).find("after its gzip data") !=
+  CHECK(damage_of([&] { unpack(padded); }).find("after its gzip data") !=
         std::string::npos);
   Bytes damaged = through("gzip -c", content);
   damaged[damaged.size() - 6] ^= std::byte{1};
-  CHECK(error_of([&] { unpack(damaged); }).find("is damaged") !=
+  CHECK(damage_of([&] { unpack(damaged); }).find("is damaged") !=
         std::string::npos);
 }
 

@@ -28,7 +28,7 @@ std::string slurp(const std::string& spec) {
 }
 
 template <typename F>
-Error error_of(F&& f) {
+Error thrown_by(F&& f) {
   try {
     f();
   } catch (const Error& e) {
@@ -48,21 +48,21 @@ TEST_CASE("a path and a command are read alike") {
 
 TEST_CASE("what cannot be opened is missing input") {
   Scratch scratch;
-  const Error missing = error_of([&] { open_source("no/such"); });
+  const Error missing = thrown_by([&] { open_source("no/such"); });
   CHECK(missing.code() == Code::kNoInput);
   CHECK(missing.what() ==
         std::string("cannot open 'no/such': No such file or directory"));
-  CHECK(error_of([&] { open_source(scratch / ""); }).code() == Code::kNoInput);
-  CHECK(error_of([&] { open_source(""); }).code() == Code::kUsage);
-  CHECK(error_of([&] { open_source("pipe: "); }).code() == Code::kUsage);
+  CHECK(thrown_by([&] { open_source(scratch / ""); }).code() == Code::kNoInput);
+  CHECK(thrown_by([&] { open_source(""); }).code() == Code::kUsage);
+  CHECK(thrown_by([&] { open_source("pipe: "); }).code() == Code::kUsage);
 }
 
 TEST_CASE("a command that fails after its output was read is an error") {
-  const Error status = error_of([] { slurp("pipe:echo x; exit 3"); });
+  const Error status = thrown_by([] { slurp("pipe:echo x; exit 3"); });
   CHECK(status.code() == Code::kIo);
   CHECK(status.what() ==
         std::string("'pipe:echo x; exit 3' exited with status 3"));
-  CHECK(error_of([] { slurp("pipe:kill -9 $$"); }).what() ==
+  CHECK(thrown_by([] { slurp("pipe:kill -9 $$"); }).what() ==
         std::string("'pipe:kill -9 $$' was killed by signal 9"));
 }
 
@@ -90,7 +90,7 @@ TEST_CASE(
   std::byte some[10];
   CHECK(source->read(some) == 1);
   ::eventfd_write(stop, 1);
-  const Error told = error_of([&] { source->read(some); });
+  const Error told = thrown_by([&] { source->read(some); });
   CHECK(told.code() == Code::kIo);
   ::close(ends[1]);
   CHECK(source->ready());  // to say that it has ended
@@ -112,7 +112,7 @@ TEST_CASE("SIGPIPE is back at its default in a command") {
 TEST_CASE("DL_NO_PIPE forbids commands") {
   for (const char* value : {"1", "true", "yes"}) {
     ::setenv("DL_NO_PIPE", value, 1);
-    CHECK(error_of([] { open_source("pipe:true"); }).code() == Code::kUsage);
+    CHECK(thrown_by([] { open_source("pipe:true"); }).code() == Code::kUsage);
   }
   ::setenv("DL_NO_PIPE", "0", 1);
   CHECK(slurp("pipe:true").empty());
@@ -132,7 +132,7 @@ TEST_CASE("patterns give the files they match in byte order") {
   const std::vector<std::string> plain{scratch / "star*.dls", "-", "pipe:cat *",
                                        "none"};
   CHECK(expand_operands(plain) == plain);
-  const Error none = error_of([&] { expand_operands({scratch / "x*"}); });
+  const Error none = thrown_by([&] { expand_operands({scratch / "x*"}); });
   CHECK(none.code() == Code::kNoInput);
 }
 
@@ -158,14 +158,14 @@ TEST_CASE("a file is never run, whatever its name") {
   CHECK(names_file(evil));
   CHECK(slurp("./-") == "only");
   CHECK(map_file(evil) != nullptr);
-  CHECK(error_of([] { open_file("pipe:echo x"); }).code() == Code::kNoInput);
+  CHECK(thrown_by([] { open_file("pipe:echo x"); }).code() == Code::kNoInput);
   std::filesystem::current_path(before);
   CHECK(!std::filesystem::exists(scratch / "PWNED"));
 }
 
 TEST_CASE("read_all has a limit and read_full fills") {
   auto source = open_source("pipe:printf 12345");
-  CHECK(error_of([&] { read_all(*source, 4); }).code() == Code::kData);
+  CHECK(thrown_by([&] { read_all(*source, 4); }).code() == Code::kData);
   source = open_source("pipe:printf 1; sleep 0.01; printf 2345");
   std::byte five[8];
   CHECK(read_full(*source, five) == 5);

@@ -209,7 +209,7 @@ TEST_CASE("a record that is bad at the master too names file and record") {
   const ShardInfo other = make_shard(dir, "b.dls", {4, 2}, 1);
   Fetched fetched;
   RecordStore store({info}, "/", fetched.from(other.path), 1 << 20, kSilent);
-  const std::string error = sample::error_of([&] { store.get(0, 1); });
+  const std::string error = sample::fault_of([&] { store.get(0, 1); });
   CHECK(sample::has(error, "'/no/such.dls', record 1: has 2 examples, not 3"));
 
   RecordStore garbage(
@@ -218,7 +218,7 @@ TEST_CASE("a record that is bad at the master too names file and record") {
         return std::vector<std::byte>(100, std::byte{7});
       },
       1 << 20, kSilent);
-  CHECK(sample::has(sample::error_of([&] { garbage.get(0, 0); }),
+  CHECK(sample::has(sample::fault_of([&] { garbage.get(0, 0); }),
                     "'/no/such.dls', record 0: "));
 }
 
@@ -331,7 +331,7 @@ TEST_CASE("what goes wrong while loading ahead is told when it is asked for") {
   BatchLoader loader(plan, training, evaluation);
   loader.add({false, 0, 0, 4});
   CHECK(sample::has(
-      sample::error_of([&] { loader.next(); }, dl::Code::kTryAgain), "gone"));
+      sample::fault_of([&] { loader.next(); }, dl::Code::kTryAgain), "gone"));
 }
 
 }  // namespace dl::cluster::batches_test

@@ -107,7 +107,7 @@ TEST_CASE("a fetch gets its record, or the reason why not") {
   master.join();
 
   CHECK(sample::has(
-      sample::error_of([&] { fetcher.fetch(wanted, milliseconds(1)); },
+      sample::fault_of([&] { fetcher.fetch(wanted, milliseconds(1)); },
                        dl::Code::kTryAgain),
       "did not send it"));
 
@@ -118,13 +118,13 @@ TEST_CASE("a fetch gets its record, or the reason why not") {
     fetcher.deliver({true, 3, 4, {}});
   });
   CHECK(sample::has(
-      sample::error_of([&] { fetcher.fetch(wanted, milliseconds(60000)); }),
+      sample::fault_of([&] { fetcher.fetch(wanted, milliseconds(60000)); }),
       "the master cannot read it either"));
   refuser.join();
 
   std::thread closer([&] { fetcher.close(); });
   CHECK(sample::has(
-      sample::error_of([&] { fetcher.fetch(wanted, milliseconds(60000)); },
+      sample::fault_of([&] { fetcher.fetch(wanted, milliseconds(60000)); },
                        dl::Code::kTryAgain),
       "gone"));
   closer.join();
