@@ -26,7 +26,7 @@
 #include "libcore/vectorize/preprocess.h"
 #include "libcore/vectorize/reader.h"
 #include "tests/bench/machine.h"
-#include "tests/unit/io/scratch.h"
+#include "tests/unit/scratch.h"
 
 namespace {
 

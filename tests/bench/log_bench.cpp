@@ -2,10 +2,8 @@
 // replayed.
 
 #include <benchmark/benchmark.h>
-#include <stdlib.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,6 +11,7 @@
 #include "libcore/cluster/store/replay.h"
 #include "libcore/cluster/store/update_log.h"
 #include "libcore/exchange/threshold.h"
+#include "tests/unit/scratch.h"
 
 namespace {
 
@@ -20,16 +19,6 @@ using namespace dl::cluster;
 
 constexpr std::size_t kElements = 1'000'000;
 constexpr LogIdentity kIdentity{kElements, 1};
-
-struct Folder {
-  std::string path;
-  Folder() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "dl-log-XXXXXX").string();
-    if (::mkdtemp(name.data())) path = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-};
 
 dl::Log quiet() {
   return [](dl::Level, const std::string&) {};
@@ -56,9 +45,9 @@ LogEntry entry_of(const std::vector<std::byte>& payload, std::uint64_t number) {
 
 // Argument: one element in so many moves.
 void append(benchmark::State& state) {
-  const Folder folder;
+  const Scratch folder;
   const auto payload = update_of(static_cast<std::size_t>(state.range(0)));
-  UpdateLog log(folder.path, kIdentity, std::string(32, 'a'), quiet());
+  UpdateLog log(folder.path(), kIdentity, std::string(32, 'a'), quiet());
   log.go_on(0);
   std::uint64_t number = 0;
   for (auto _ : state) log.append(entry_of(payload, ++number));
@@ -71,12 +60,12 @@ BENCHMARK(append)->Arg(1000)->Arg(100)->Arg(10);
 // A round of averaging; argument: values a parameter, 1 for its difference, 2
 // with the state of adagrad.
 void append_round(benchmark::State& state) {
-  const Folder folder;
+  const Scratch folder;
   Round round;
   round.delta.resize(sizeof(float) * kElements);
   round.updater_state.resize(static_cast<std::size_t>(state.range(0) - 1) *
                              kElements);
-  UpdateLog log(folder.path, kIdentity, std::string(32, 'a'), quiet());
+  UpdateLog log(folder.path(), kIdentity, std::string(32, 'a'), quiet());
   log.go_on(0);
   LogEntry entry;
   entry.kind = EntryKind::kRound;
@@ -100,10 +89,10 @@ void append_round(benchmark::State& state) {
 BENCHMARK(append_round)->Arg(1)->Arg(2);
 
 void replay_updates(benchmark::State& state) {
-  const Folder folder;
+  const Scratch folder;
   const auto payload = update_of(static_cast<std::size_t>(state.range(0)));
   {
-    UpdateLog log(folder.path, kIdentity, std::string(32, 'a'), quiet());
+    UpdateLog log(folder.path(), kIdentity, std::string(32, 'a'), quiet());
     log.go_on(0);
     for (std::uint64_t i = 1; i <= 200; ++i) log.append(entry_of(payload, i));
   }
@@ -111,7 +100,7 @@ void replay_updates(benchmark::State& state) {
   for (auto _ : state) {
     RunState run;
     run.parameters.resize(kElements);
-    updates += replay(folder.path, kIdentity, run, kLastUpdate, quiet());
+    updates += replay(folder.path(), kIdentity, run, kLastUpdate, quiet());
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(updates));
 }

@@ -3,9 +3,9 @@
 #include "libcore/base/cgroup.h"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
+
+#include "tests/unit/scratch.h"
 
 namespace dl::cgroup_test {
 
@@ -14,21 +14,12 @@ namespace {
 namespace fs = std::filesystem;
 
 // The root of a file system with these files.
-class Root {
+class Root : public Scratch {
  public:
-  Root() {
-    std::string name = fs::temp_directory_path() / "dl-XXXXXX";
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Root() { fs::remove_all(path_); }
   void write(const std::string& file, const std::string& text) const {
-    fs::create_directories((path_ / file).parent_path());
-    std::ofstream(path_ / file) << text;
+    fs::create_directories(fs::path(*this / file).parent_path());
+    Scratch::write(file, text);
   }
-  std::string path() const { return path_; }
-
- private:
-  fs::path path_;
 };
 
 TEST_CASE("version 2: the least limit of a group and those above it") {

@@ -14,7 +14,7 @@
 #include "libcore/data/split.h"
 #include "libcore/data/spool.h"
 #include "tests/unit/data/sample.h"
-#include "tests/unit/io/scratch.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::data::deal_test {
 

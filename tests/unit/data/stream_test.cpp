@@ -13,7 +13,7 @@
 #include "libcore/io/digest.h"
 #include "libcore/io/zstd.h"
 #include "tests/unit/data/sample.h"
-#include "tests/unit/io/scratch.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::data::stream_test {
 

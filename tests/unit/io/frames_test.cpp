@@ -11,7 +11,7 @@
 #include "libcore/io/looks_like.h"
 #include "libcore/io/memory.h"
 #include "libcore/io/zstd.h"
-#include "tests/unit/io/scratch.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::io::frames_test {
 

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/unit/io/scratch.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::io::mapping_test {
 

@@ -13,7 +13,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/io/temporary_name.h"
-#include "tests/unit/io/scratch.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::io::sink_test {
 

@@ -14,7 +14,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/io/mapping.h"
-#include "tests/unit/io/scratch.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::io::source_test {
 

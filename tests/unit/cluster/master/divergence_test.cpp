@@ -287,7 +287,7 @@ TEST_CASE("the log of a run that went back replays to the same bytes") {
   RunState again = run.master->beginning;
   for (const RunState& each : run.folder.checkpoints)
     if (each.setbacks == 0) again = each;
-  replay(run.folder.path, {kParameters, 0}, again, kLastUpdate,
+  replay(run.folder.path(), {kParameters, 0}, again, kLastUpdate,
          run.master->log());
   CHECK(again.version == end.version);
   CHECK(again.parameters == end.parameters);

@@ -74,7 +74,7 @@ TEST_CASE("a replica of updates that were lost is sent the state") {
   const Worker old = master->link.workers.at("a");
   master.reset();
   // As after a loss of power: the end of the log was not on the disk.
-  const std::string log = update_logs(folder.path).back().path;
+  const std::string log = update_logs(folder.path()).back().path;
   std::filesystem::resize_file(log, std::filesystem::file_size(log) - 200);
 
   master = std::make_unique<Master>(s, Limits{}, folder, saved, 2, kExamples);

@@ -9,7 +9,7 @@
 #include "tests/simulation/all_reduce.h"
 #include "tests/simulation/training.h"
 #include "tests/unit/data/sample.h"
-#include "tests/unit/io/scratch.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::cluster::simulated_hosts_test {
 

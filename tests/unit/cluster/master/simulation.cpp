@@ -108,8 +108,7 @@ Master::Master(const Settings& settings, const Limits& limits, Folder& folder,
                std::optional<RunState>& saved, std::uint64_t incarnation,
                std::int64_t examples, std::int64_t held_out)
     : link(settings.mode),
-      events(folder.path + "/events.jsonl", run_id(incarnation), incarnation,
-             log()),
+      events(folder / "events.jsonl", run_id(incarnation), incarnation, log()),
       context(settings, limits, run_id(incarnation), incarnation, events, link,
               log()),
       order(catalogue(examples), settings.batch, settings.seed, 0, true) {
@@ -127,8 +126,8 @@ Master::Master(const Settings& settings, const Limits& limits, Folder& folder,
   beginning = context.state;
   if (saved) context.state = *saved;
   const LogIdentity identity{kParameters, 0};
-  replay(folder.path, identity, context.state, kLastUpdate, log());
-  updates.emplace(folder.path, identity, run_id(incarnation), log());
+  replay(folder.path(), identity, context.state, kLastUpdate, log());
+  updates.emplace(folder.path(), identity, run_id(incarnation), log());
   updates->go_on(context.state.version);
   context.updates = &*updates;
   events.write(
@@ -149,7 +148,7 @@ Master::Master(const Settings& settings, const Limits& limits, Folder& folder,
     RunState state = beginning;
     for (const RunState& each : folder.checkpoints)
       if (each.version <= sound) state = each;
-    replay(folder.path, {kParameters, 0}, state, sound, log());
+    replay(folder.path(), {kParameters, 0}, state, sound, log());
     state.version = wrong.version + 1;
     state.watch.start_again(state.version);
     state.step_factor = wrong.step_factor / 2;
@@ -302,7 +301,7 @@ void Worker::receive(Received received, Mode mode) {
 }
 
 int count_events(const Folder& folder, const std::string& name) {
-  std::ifstream in(folder.path + "/events.jsonl");
+  std::ifstream in(folder / "events.jsonl");
   int count = 0;
   for (std::string line; std::getline(in, line);)
     count += Json::parse(line)["event"] == name;
@@ -312,7 +311,7 @@ int count_events(const Folder& folder, const std::string& name) {
 std::map<std::int64_t, std::map<std::int64_t, int>> committed(
     const Folder& folder) {
   std::map<std::int64_t, std::map<std::int64_t, int>> counts;
-  std::ifstream in(folder.path + "/events.jsonl");
+  std::ifstream in(folder / "events.jsonl");
   for (std::string line; std::getline(in, line);) {
     const Json event = Json::parse(line);
     const std::int64_t epoch = event.value("epoch", std::int64_t{0});

@@ -4,10 +4,7 @@
 #ifndef DL_TESTS_UNIT_CLUSTER_MASTER_SIMULATION_H_
 #define DL_TESTS_UNIT_CLUSTER_MASTER_SIMULATION_H_
 
-#include <stdlib.h>
-
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,6 +20,7 @@
 #include "libcore/cluster/tree/relay.h"
 #include "libcore/cluster/worker/learner.h"
 #include "tests/unit/cluster/master/simulated_worker.h"
+#include "tests/unit/scratch.h"
 
 namespace simulation {
 
@@ -104,15 +102,8 @@ class Branch : public RelayLink, public ReducerLink {
   int waited_ = 0;                  // turns, for an average
 };
 
-struct Folder {
-  std::string path;
+struct Folder : Scratch {
   std::vector<RunState> checkpoints;  // all that were ever saved
-  Folder() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "dl-sim-XXXXXX").string();
-    if (::mkdtemp(name.data())) path = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
 };
 
 // A master over its saved state; a new one is a restart after kill -9.

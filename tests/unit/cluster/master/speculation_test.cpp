@@ -19,7 +19,7 @@ Limits speculating() {
 
 // How many events of a run have this in them.
 int count(const Folder& folder, const std::string& text) {
-  std::ifstream in(folder.path + "/events.jsonl");
+  std::ifstream in(folder / "events.jsonl");
   int found = 0;
   for (std::string line; std::getline(in, line);)
     found += line.find(text) != std::string::npos;

@@ -2,14 +2,10 @@
 
 #include "libcore/cluster/plan/host_list.h"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "libcore/base/error.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::cluster::host_list_test {
 namespace {
@@ -18,17 +14,11 @@ using Hosts = std::vector<std::string>;
 
 class File {
  public:
-  explicit File(const std::string& text) {
-    std::string name = std::filesystem::temp_directory_path() / "dl-XXXXXX";
-    ::close(::mkstemp(name.data()));
-    path_ = name;
-    std::ofstream(path_) << text;
-  }
-  ~File() { std::filesystem::remove(path_); }
-  std::string path() const { return path_; }
+  explicit File(const std::string& text) { folder_.write("hosts", text); }
+  std::string path() const { return folder_ / "hosts"; }
 
  private:
-  std::filesystem::path path_;
+  Scratch folder_;
 };
 
 TEST_CASE("hosts, with how many workers each has") {

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "tests/unit/data/sample.h"
-#include "tests/unit/io/scratch.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::cluster::batches_test {
 

@@ -1,6 +1,5 @@
 #include "libcore/cluster/store/run_directory.h"
 
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,22 +10,13 @@
 
 #include "libcore/cluster/store/events.h"
 #include "libcore/cluster/store/run_state.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::cluster::run_directory_test {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Folder {
-  std::string path;
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "dl-run-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Folder() { fs::remove_all(path); }
-};
 
 constexpr const char* kNetwork = R"({"input": {"shape": [2]}, "layers": [
   {"type": "output", "units": 2, "activation": "softmax",
@@ -51,8 +41,8 @@ void corrupt(const std::string& path) {
 }  // namespace
 
 TEST_CASE("one master at a time, and each start is counted") {
-  Folder folder;
-  const std::string path = folder.path + "/m.run";
+  Scratch folder;
+  const std::string path = folder / "m.run";
   {
     RunDirectory first(path);
     CHECK(first.incarnation() == 1);
@@ -66,8 +56,8 @@ TEST_CASE("one master at a time, and each start is counted") {
 }
 
 TEST_CASE("a changed configuration is refused by name") {
-  Folder folder;
-  RunDirectory run(folder.path);
+  Scratch folder;
+  RunDirectory run(folder.path());
   const Json before = {{"settings", {{"batch", 32}, {"seed", "1"}}},
                        {"layers", {{{"units", 3}}, {{"units", 4}}}}};
   run.settle(before);
@@ -87,8 +77,8 @@ TEST_CASE("a changed configuration is refused by name") {
 }
 
 TEST_CASE("two checkpoints are kept and a damaged one is passed over") {
-  Folder folder;
-  RunDirectory run(folder.path);
+  Scratch folder;
+  RunDirectory run(folder.path());
   std::vector<std::string> said;
   const auto log = [&](dl::Level, const std::string& line) {
     said.push_back(line);
@@ -115,15 +105,15 @@ TEST_CASE("two checkpoints are kept and a damaged one is passed over") {
 }
 
 TEST_CASE("starting over removes a run's files and nothing else") {
-  Folder folder;
+  Scratch folder;
   {
-    RunDirectory run(folder.path);
+    RunDirectory run(folder.path());
     run.settle(kRun);
     run.save(model(1));
     std::ofstream(run.file("mine.txt")) << "stays";
     std::ofstream(run.file("events.jsonl")) << "{}\n";
   }
-  RunDirectory run(folder.path);
+  RunDirectory run(folder.path());
   run.clear();
   run.settle({{"a", 2}});
   CHECK_FALSE(fs::exists(run.file("events.jsonl")));
@@ -132,8 +122,8 @@ TEST_CASE("starting over removes a run's files and nothing else") {
 }
 
 TEST_CASE("a folder that was made for a start that is refused goes with it") {
-  Folder folder;
-  const std::string path = folder.path + "/m.run";
+  Scratch folder;
+  const std::string path = folder / "m.run";
   { RunDirectory run(path); }
   CHECK_FALSE(fs::exists(path));
   {
@@ -149,40 +139,40 @@ TEST_CASE(
     "a folder of others with names of a run's files is no run directory") {
   for (const char* name : {"events.jsonl", "data-train-0.dls", "run.json",
                            "updates-000000000000.log", "best.safetensors"}) {
-    Folder folder;
-    std::ofstream(folder.path + "/" + name) << "{}";
-    CHECK_THROWS_WITH(RunDirectory(folder.path),
+    Scratch folder;
+    std::ofstream(folder / name) << "{}";
+    CHECK_THROWS_WITH(RunDirectory(folder.path()),
                       Catch::Contains("holds no run, but a file '" +
                                       std::string(name) + "'"));
-    CHECK_FALSE(fs::exists(folder.path + "/lock"));
+    CHECK_FALSE(fs::exists(folder / "lock"));
   }
-  Folder folder;
+  Scratch folder;
   for (const char* name : {"data-mine.dls", "updates-mine.log", "best.txt"})
-    std::ofstream(folder.path + "/" + name) << "{}";
-  CHECK(RunDirectory(folder.path).incarnation() == 1);
+    std::ofstream(folder / name) << "{}";
+  CHECK(RunDirectory(folder.path()).incarnation() == 1);
 }
 
 TEST_CASE("what has learnt is told from what was begun only") {
-  Folder folder;
-  CHECK_FALSE(has_learnt(folder.path));
+  Scratch folder;
+  CHECK_FALSE(has_learnt(folder.path()));
   {
-    RunDirectory run(folder.path);
+    RunDirectory run(folder.path());
     run.settle(kRun);
-    CHECK_FALSE(has_learnt(folder.path));
+    CHECK_FALSE(has_learnt(folder.path()));
     run.save(model(1));  // as it was drawn
-    CHECK_FALSE(has_learnt(folder.path));
+    CHECK_FALSE(has_learnt(folder.path()));
     dl::nn::Model trained = model(2);
     RunState state;
     state.version = 1;
     trained.training = state.to_json();
     run.save(trained);
   }
-  CHECK(has_learnt(folder.path));
+  CHECK(has_learnt(folder.path()));
 }
 
 TEST_CASE("events are whole lines, also after one that was cut short") {
-  Folder folder;
-  const std::string path = folder.path + "/events.jsonl";
+  Scratch folder;
+  const std::string path = folder / "events.jsonl";
   const auto log = [](dl::Level, const std::string&) {};
   std::ofstream(path) << "{\"event\":\"comm";
   {
@@ -206,8 +196,8 @@ TEST_CASE("events are whole lines, also after one that was cut short") {
 }
 
 TEST_CASE("an event that a full disk cut short does not take the next one") {
-  Folder folder;
-  const std::string path = folder.path + "/events.jsonl";
+  Scratch folder;
+  const std::string path = folder / "events.jsonl";
   int warnings = 0;
   EventLog events(path, "r1", 2,
                   [&](dl::Level, const std::string&) { ++warnings; });
@@ -237,8 +227,8 @@ TEST_CASE("an event that a full disk cut short does not take the next one") {
 }
 
 TEST_CASE("a lock that was cut short still counts the starts") {
-  Folder folder;
-  const std::string path = folder.path + "/m.run";
+  Scratch folder;
+  const std::string path = folder / "m.run";
   RunDirectory(path).settle(kRun);
   {
     RunDirectory second(path);

@@ -3,8 +3,6 @@
 
 #include "libcore/cluster/store/update_log.h"
 
-#include <stdlib.h>
-
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +11,7 @@
 #include "libcore/base/error.h"
 #include "libcore/cluster/store/replay.h"
 #include "libcore/exchange/threshold.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::cluster::update_log_test {
 
@@ -25,16 +24,9 @@ constexpr LogIdentity kIdentity{kElements, 0x1122334455667788};
 
 std::string run_id(char digit) { return std::string(32, digit); }
 
-struct Folder {
-  std::string path;
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "dl-log-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Folder() { fs::remove_all(path); }
+struct Folder : Scratch {
   std::string log(std::uint64_t base) const {
-    for (const LogFile& file : update_logs(path))
+    for (const LogFile& file : update_logs(path()))
       if (file.base == base) return file.path;
     FAIL("no log after " << base);
     return "";
@@ -86,13 +78,13 @@ dl::Log log_lines() {
 
 // Logs of updates 1-5, 6-9 and 10-12, with checkpoints after 5 and 9.
 void write_three(const Folder& folder) {
-  UpdateLog log(folder.path, kIdentity, run_id('a'), log_lines());
+  UpdateLog log(folder.path(), kIdentity, run_id('a'), log_lines());
   log.go_on(0);
   for (std::uint64_t i = 1; i <= 12; ++i) {
     append(log, i);
     if (i == 5 || i == 9) log.begin(i);
   }
-  REQUIRE(update_logs(folder.path).size() == 3);
+  REQUIRE(update_logs(folder.path()).size() == 3);
 }
 
 void change(const std::string& path, std::int64_t at) {
@@ -105,7 +97,7 @@ void change(const std::string& path, std::int64_t at) {
 
 std::uint64_t replayed(const Folder& folder, RunState& state,
                        std::uint64_t until = kLastUpdate) {
-  return replay(folder.path, kIdentity, state, until, log_lines());
+  return replay(folder.path(), kIdentity, state, until, log_lines());
 }
 
 }  // namespace
@@ -148,7 +140,7 @@ TEST_CASE(
   RunState zeros = state_at(9);
   CHECK(replayed(folder, zeros) == 2);
   {
-    UpdateLog log(folder.path, kIdentity, run_id('b'), log_lines());
+    UpdateLog log(folder.path(), kIdentity, run_id('b'), log_lines());
     log.go_on(11);
     append(log, 12);
     append(log, 13);
@@ -184,7 +176,7 @@ TEST_CASE("what is sound before damage is used, and file and offset named") {
   }
   RunState other = state_at(0);
   CHECK_THROWS_WITH(
-      replay(folder.path, {kElements, 7}, other, kLastUpdate, log_lines()),
+      replay(folder.path(), {kElements, 7}, other, kLastUpdate, log_lines()),
       Catch::Contains("of another run"));
 }
 
@@ -208,7 +200,7 @@ TEST_CASE("who goes on from before damage writes another history") {
     CHECK(replayed(folder, state, reached) == reached);
     CHECK(said.empty());
     {
-      UpdateLog log(folder.path, kIdentity, run_id('b'), log_lines());
+      UpdateLog log(folder.path(), kIdentity, run_id('b'), log_lines());
       log.go_on(reached);
       for (std::uint64_t i = reached + 1; i <= 13; ++i) append(log, i);
     }
@@ -266,7 +258,7 @@ TEST_CASE("a log that is cut below its header has no update") {
     CHECK(replayed(folder, state) == 0);
     REQUIRE(said.size() == 1);
     CHECK_THAT(said[0], Catch::Contains("cut short"));
-    UpdateLog log(folder.path, kIdentity, run_id('b'), log_lines());
+    UpdateLog log(folder.path(), kIdentity, run_id('b'), log_lines());
     log.go_on(9);
     append(log, 10);
     state = state_at(9);
@@ -283,28 +275,28 @@ TEST_CASE("a log that lost its beginning gives what it can") {
   REQUIRE(said.size() == 1);
   CHECK_THAT(said[0], Catch::Contains("a gap after update 5"));
   // Who goes on from there writes another history.
-  UpdateLog log(folder.path, kIdentity, run_id('b'), log_lines());
+  UpdateLog log(folder.path(), kIdentity, run_id('b'), log_lines());
   log.go_on(5);
   append(log, 6);
-  CHECK(update_logs(folder.path).size() == 1);
+  CHECK(update_logs(folder.path()).size() == 1);
 }
 
 TEST_CASE("pruning leaves what a checkpoint needs") {
   Folder folder;
   write_three(folder);
-  UpdateLog log(folder.path, kIdentity, run_id('b'), log_lines());
+  UpdateLog log(folder.path(), kIdentity, run_id('b'), log_lines());
   log.prune(8);
-  CHECK(update_logs(folder.path).front().base == 5);
+  CHECK(update_logs(folder.path()).front().base == 5);
   log.prune(9);
-  CHECK(update_logs(folder.path).front().base == 9);
+  CHECK(update_logs(folder.path()).front().base == 9);
   log.prune(100);
-  CHECK(update_logs(folder.path).size() == 1);
+  CHECK(update_logs(folder.path()).size() == 1);
 }
 
 TEST_CASE("an update that overflows, of an older version, says what helps") {
   Folder folder;
   {
-    UpdateLog log(folder.path, kIdentity, run_id('a'), log_lines());
+    UpdateLog log(folder.path(), kIdentity, run_id('a'), log_lines());
     log.go_on(0);
     append(log, 1);
     std::vector<float> residual(kElements, 3e38F);
@@ -336,7 +328,7 @@ TEST_CASE("the end of an epoch is in the log in case no checkpoint follows") {
   RunState state = state_at(3);
   state.statistics = {1, 2};
   {
-    UpdateLog log(folder.path, kIdentity, run_id('a'), log_lines());
+    UpdateLog log(folder.path(), kIdentity, run_id('a'), log_lines());
     log.go_on(0);
     for (std::uint64_t i = 1; i <= 3; ++i) append(log, i);
     state.history.push_back({0, 12, 0.5, {}});
@@ -366,7 +358,7 @@ TEST_CASE("the end of an epoch is in the log in case no checkpoint follows") {
 TEST_CASE("who has an earlier version of this history can catch up") {
   Folder folder;
   write_three(folder);
-  UpdateLog log(folder.path, kIdentity, run_id('b'), log_lines());
+  UpdateLog log(folder.path(), kIdentity, run_id('b'), log_lines());
   log.go_on(12);
   append(log, 13);
   std::vector<std::uint64_t> seen;

@@ -5,12 +5,12 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "libcore/cluster/transport/transport.h"
+#include "tests/unit/scratch.h"
 
 namespace ends {
 
@@ -19,22 +19,6 @@ using namespace dl::cluster;
 using namespace std::chrono_literals;
 
 inline const std::string kAny = "tcp://127.0.0.1:0";
-
-struct Folder {
-  std::filesystem::path path;
-  Folder() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "dl-wire-XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  std::string operator/(const std::string& name) const {
-    return (path / name).string();
-  }
-};
 
 struct Lines {
   std::vector<std::string> lines;

@@ -306,7 +306,7 @@ TEST_CASE("before it is let in, a peer is heard with its Hello only") {
 }
 
 TEST_CASE("keys: what cannot be decrypted ends the connection, either way") {
-  Folder folder;
+  Scratch folder;
   Lines log;
   make_keys(folder / "k", {"a"}, false);
   RouterSocket master(kAny, {folder / "k", false}, log.sink());
@@ -332,7 +332,7 @@ TEST_CASE("keys: what cannot be decrypted ends the connection, either way") {
 }
 
 TEST_CASE("keys: one that is removed ends its connection, and the way back") {
-  Folder folder;
+  Scratch folder;
   Lines log;
   make_keys(folder / "k", {"a", "b"}, false);
   RouterSocket master(kAny, {folder / "k", false}, log.sink());

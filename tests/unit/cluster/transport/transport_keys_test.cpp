@@ -35,7 +35,7 @@ TEST_CASE("a public address wants keys, or to hear --insecure") {
 }
 
 TEST_CASE("keys: who has the right ones talks") {
-  Folder folder;
+  Scratch folder;
   make_keys(folder / "a", {"w1", "w2"}, false);
   RouterSocket master(kAny, {folder / "a", false}, {});
   CHECK(master.public_key().size() == 40);
@@ -52,7 +52,7 @@ TEST_CASE("keys: who has the right ones talks") {
 }
 
 TEST_CASE("keys: a message of many whole frames goes both ways") {
-  Folder folder;
+  Scratch folder;
   make_keys(folder / "a", {"w"}, false);
   RouterSocket master(kAny, {folder / "a", false}, {});
   DealerSocket worker(master.endpoint(), {folder / "a/hand-out/w", false}, {});
@@ -68,7 +68,7 @@ TEST_CASE("keys: a message of many whole frames goes both ways") {
 }
 
 TEST_CASE("keys: every wrong pair ends with its sentence") {
-  Folder folder;
+  Scratch folder;
   make_keys(folder / "a", {"w"}, false);
   make_keys(folder / "b", {"w"}, false);
   Lines log, said_openly;
@@ -110,7 +110,7 @@ TEST_CASE("keys: every wrong pair ends with its sentence") {
 }
 
 TEST_CASE("keys: with good ones, a handshake that dies is no refusal") {
-  Folder folder;
+  Scratch folder;
   make_keys(folder / "a", {"w"}, false);
   make_keys(folder / "b", {"w"}, false);
   RouterSocket other(kAny, {folder / "a", false}, {});
@@ -124,7 +124,7 @@ TEST_CASE("keys: with good ones, a handshake that dies is no refusal") {
 }
 
 TEST_CASE("keys: another server.key is bound to the same port") {
-  Folder folder;
+  Scratch folder;
   make_keys(folder / "a", {"w"}, false);
   RouterSocket master(kAny, {folder / "a", false}, {});
   const std::string endpoint = master.endpoint();
@@ -146,11 +146,11 @@ TEST_CASE("keys: a shared pair lets in who has it, and nobody else") {
   {
     // The server's key is known, but not its secret.
     KeyPair other = make_key_pair();
-    Folder folder;
+    Scratch folder;
     std::ofstream(folder / "server.pub") << pair.public_key << '\n';
     std::ofstream(folder / "worker.key") << other.secret_key << '\n';
     fs::permissions(folder / "worker.key", fs::perms(0600));
-    DealerSocket worker(locked.endpoint(), {folder.path.string()}, {});
+    DealerSocket worker(locked.endpoint(), {folder.path()}, {});
     CHECK_THAT(end_of(locked, worker), Contains("handshake refused"));
     CHECK(log.has("its key " + other.public_key + " is not this run's"));
   }
@@ -201,7 +201,7 @@ TEST_CASE("keys: --insecure turns a shared pair off") {
 }
 
 TEST_CASE("key files: modes, damage, names, and nothing is overwritten") {
-  Folder folder;
+  Scratch folder;
   auto files = make_keys(folder / "k", {"n1"}, false);
   CHECK(files.size() == 5);
   auto mode = [&](const std::string& name) {

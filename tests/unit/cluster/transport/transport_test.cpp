@@ -42,7 +42,7 @@ int plain_connection(const std::string& endpoint) {
 }  // namespace
 
 TEST_CASE("messages go both ways, over tcp and ipc") {
-  Folder folder;
+  Scratch folder;
   for (const std::string& where :
        {kAny, std::string("tcp://127.0.0.1:*"), "ipc://" + folder / "socket"}) {
     RouterSocket master(where, {}, {});
@@ -192,7 +192,7 @@ TEST_CASE("a worker without a master says why, and does not wait for ever") {
   RouterSocket master(gone, {}, {});
   meet(master, worker);
 
-  Folder folder;
+  Scratch folder;
   CHECK(DealerSocket("ipc://" + folder / "no", {}, {}).status() ==
         "no such file or directory");
   CHECK(DealerSocket("tcp://no-such-host.invalid:7", {"", true}, {}).status() ==

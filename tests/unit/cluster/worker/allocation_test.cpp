@@ -8,7 +8,7 @@
 #include "libcore/cluster/worker/update_coder.h"
 #include "tests/unit/allocations.h"
 #include "tests/unit/data/sample.h"
-#include "tests/unit/io/scratch.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::cluster::allocation_test {
 

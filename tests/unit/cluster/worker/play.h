@@ -18,7 +18,7 @@
 #include "libcore/exchange/threshold.h"
 #include "libcore/io/digest.h"
 #include "tests/unit/data/sample.h"
-#include "tests/unit/io/scratch.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::cluster::test {
 

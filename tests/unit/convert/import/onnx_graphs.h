@@ -15,7 +15,7 @@
 #include "libcore/base/error.h"
 #include "libcore/convert/import/check.h"
 #include "libcore/convert/import/import.h"
-#include "tests/unit/io/scratch.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::convert::testing {
 

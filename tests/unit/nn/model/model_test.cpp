@@ -2,13 +2,10 @@
 
 #include "libcore/nn/model/model.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <limits>
@@ -19,24 +16,11 @@
 #include "libcore/io/safetensors.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/model/initialise.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::nn::model_test {
 
 namespace {
-
-class Folder {
- public:
-  Folder() {
-    std::string name = "/tmp/dl-model-test-XXXXXX";
-    REQUIRE(mkdtemp(name.data()));
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -123,10 +107,10 @@ std::string with_header(const std::string& file,
 }  // namespace
 
 TEST_CASE("a model comes back as it was written") {
-  const Folder folder;
+  const Scratch folder;
   const Model model = rich_model();
-  save_model(model, folder.file("m"));
-  const Model read = load_model(folder.file("m"));
+  save_model(model, folder / "m");
+  const Model read = load_model(folder / "m");
   CHECK(to_json(read.config) == to_json(model.config));
   CHECK(read.config.source == to_json(model.config));
   CHECK(read.parameters == model.parameters);
@@ -142,15 +126,15 @@ TEST_CASE("a model comes back as it was written") {
   CHECK(read.provenance == model.provenance);
 
   // Equal models give equal bytes.
-  save_model(read, folder.file("again"));
-  CHECK(read_file(folder.file("m")) == read_file(folder.file("again")));
+  save_model(read, folder / "again");
+  CHECK(read_file(folder / "m") == read_file(folder / "again"));
 }
 
 TEST_CASE("a model written by another program needs no checksum or order") {
-  const Folder folder;
+  const Scratch folder;
   const Model model = rich_model();
-  save_model(model, folder.file("m"));
-  const std::string file = read_file(folder.file("m"));
+  save_model(model, folder / "m");
+  const std::string file = read_file(folder / "m");
   const auto header = dl::io::parse_safetensors(std::as_bytes(std::span(file)));
   // As Python's safetensors would: sorted by name, nothing but our metadata.
   auto metadata = header.metadata;
@@ -163,86 +147,85 @@ TEST_CASE("a model written by another program needs no checksum or order") {
   for (const auto& entry : old)
     other +=
         file.substr(header.data_offset + entry.begin, entry.end - entry.begin);
-  write_file(folder.file("o"), other);
+  write_file(folder / "o", other);
 
   std::vector<std::string> said;
   const dl::Log log = [&](dl::Level, const std::string& line) {
     said.push_back(line);
   };
-  const Model read = load_model(folder.file("o"), log);
+  const Model read = load_model(folder / "o", log);
   CHECK(read.parameters == model.parameters);
   CHECK(read.statistics == model.statistics);
   CHECK(read.updater_state == model.updater_state);
   CHECK(read.training_vectors == model.training_vectors);
   REQUIRE(said.size() == 1);
   CHECK_THAT(said[0], Catch::Contains("has no checksum"));
-  const Model mapped = dl::nn::open_model(folder.file("o"), log);
+  const Model mapped = dl::nn::open_model(folder / "o", log);
   CHECK(std::ranges::equal(mapped.weights(), model.parameters));
-  load_model(folder.file("m"), log);
+  load_model(folder / "m", log);
   CHECK(said.size() == 2);  // ours has one
 
   // With one, it is that of the order in the file.
   metadata["xxh3"] = header.metadata.at("xxh3");
   const auto again = dl::io::safetensors_header(metadata, tensors);
   write_file(
-      folder.file("o"),
+      folder / "o",
       std::string(reinterpret_cast<const char*>(again.data()), again.size()) +
           other.substr(head.size()));
-  CHECK_THAT(load_error(folder.file("o")),
+  CHECK_THAT(load_error(folder / "o"),
              Catch::Contains("not in the order of its network") &&
                  Catch::Contains("delete 'xxh3' from its metadata"));
 }
 
 TEST_CASE("a model of normalized targets is not for readers of version 1") {
-  const Folder folder;
+  const Scratch folder;
   Model model = tiny_model();
-  save_model(model, folder.file("m"));
-  CHECK_THAT(read_file(folder.file("m")),
+  save_model(model, folder / "m");
+  CHECK_THAT(read_file(folder / "m"),
              Catch::Contains(R"("version":"1.0")") &&
                  !Catch::Contains("target_normalizer"));
   model.normalizers.outputs[0] = {"standardize", {150}, {0.5}};
-  save_model(model, folder.file("m"));
-  CHECK_THAT(read_file(folder.file("m")),
-             Catch::Contains(R"("version":"2.0")"));
-  CHECK(load_model(folder.file("m")).normalizers.outputs[0] ==
+  save_model(model, folder / "m");
+  CHECK_THAT(read_file(folder / "m"), Catch::Contains(R"("version":"2.0")"));
+  CHECK(load_model(folder / "m").normalizers.outputs[0] ==
         model.normalizers.outputs[0]);
   model.normalizers.outputs[0] = {"standardize", {1, 2}, {1, 1}};
-  save_model(model, folder.file("m"));
-  CHECK_THAT(load_error(folder.file("m")),
+  save_model(model, folder / "m");
+  CHECK_THAT(load_error(folder / "m"),
              Catch::Contains("has 2 columns, the network 1 outputs"));
 }
 
 TEST_CASE("a plain model has neither updater state nor counters") {
-  const Folder folder;
+  const Scratch folder;
   Model model = rich_model();
   model.updater_state.clear();
   model.training = nullptr;
   model.training_vectors.clear();
-  save_model(model, folder.file("m"));
-  CHECK(load_model(folder.file("m")).updater_state.empty());
-  CHECK(load_model(folder.file("m")).training.is_null());
-  CHECK(read_file(folder.file("m")).find("updater/") == std::string::npos);
+  save_model(model, folder / "m");
+  CHECK(load_model(folder / "m").updater_state.empty());
+  CHECK(load_model(folder / "m").training.is_null());
+  CHECK(read_file(folder / "m").find("updater/") == std::string::npos);
 }
 
 TEST_CASE("vectors of a run must be vectors, and finite") {
-  const Folder folder;
+  const Scratch folder;
   Model model = rich_model();
   model.training_vectors["velocity"][1] = INFINITY;
-  CHECK_THROWS_AS(save_model(model, folder.file("m")), dl::Error);
+  CHECK_THROWS_AS(save_model(model, folder / "m"), dl::Error);
   model.training_vectors["velocity"][1] = 1;
-  save_model(model, folder.file("m"));
-  const std::string file = read_file(folder.file("m"));
-  write_file(folder.file("n"), with_header(file, [](dl::Json& header) {
+  save_model(model, folder / "m");
+  const std::string file = read_file(folder / "m");
+  write_file(folder / "n", with_header(file, [](dl::Json& header) {
                header["training/velocity"]["shape"] = {1, 5};
              }));
-  CHECK_THAT(load_error(folder.file("n")), Catch::Contains("training/vel"));
+  CHECK_THAT(load_error(folder / "n"), Catch::Contains("training/vel"));
 }
 
 TEST_CASE("tensors have their names, shapes and values in the file") {
-  const Folder folder;
+  const Scratch folder;
   const Model model = rich_model();
-  save_model(model, folder.file("m"));
-  const std::string file = read_file(folder.file("m"));
+  save_model(model, folder / "m");
+  const std::string file = read_file(folder / "m");
   const auto header = dl::io::parse_safetensors(std::as_bytes(std::span(file)));
   CHECK(header.data_offset % 64 == 0);
   const char* names[] = {"first/weight",
@@ -295,7 +278,7 @@ TEST_CASE("tensors have their names, shapes and values in the file") {
 }
 
 TEST_CASE("a range that two tensors share keeps each component together") {
-  const Folder folder;
+  const Scratch folder;
   Model model;
   model.config = dl::nn::parse_network(
       R"({"input": {"shape": [2]}, "updater": {"type": "adam"}, "layers": [
@@ -303,9 +286,9 @@ TEST_CASE("a range that two tensors share keeps each component together") {
       "x");
   model.parameters = {1, 2, 3};
   model.updater_state = {10, 11, 12, 20, 21, 22};  // m of all, v of all
-  save_model(model, folder.file("m"));
-  CHECK(load_model(folder.file("m")).updater_state == model.updater_state);
-  const std::string file = read_file(folder.file("m"));
+  save_model(model, folder / "m");
+  CHECK(load_model(folder / "m").updater_state == model.updater_state);
+  const std::string file = read_file(folder / "m");
   float tail[9];
   std::memcpy(tail, file.data() + file.size() - sizeof tail, sizeof tail);
   const float want[] = {1, 2, 3, 10, 11, 20, 21, 12, 22};
@@ -313,10 +296,10 @@ TEST_CASE("a range that two tensors share keeps each component together") {
 }
 
 TEST_CASE("every flipped bit of a model is noticed") {
-  const Folder folder;
+  const Scratch folder;
   Model model = rich_model();
-  save_model(model, folder.file("m"));
-  const std::string good = read_file(folder.file("m"));
+  save_model(model, folder / "m");
+  const std::string good = read_file(folder / "m");
   std::uint64_t length = 0;
   std::memcpy(&length, good.data(), 8);
   const std::size_t padding = good.substr(8, length).find_last_not_of(' ') + 9;
@@ -324,9 +307,9 @@ TEST_CASE("every flipped bit of a model is noticed") {
     if (i >= padding && i < 8 + length) continue;  // spaces: see below
     std::string bad = good;
     bad[i] = static_cast<char>(bad[i] ^ (1 << (i % 8)));
-    write_file(folder.file("bad"), bad);
+    write_file(folder / "bad", bad);
     try {
-      load_model(folder.file("bad"));
+      load_model(folder / "bad");
       FAIL("byte " << i << " flipped, and loaded");
     } catch (const dl::Error& e) {
       if (e.code() != dl::Code::kData) FAIL(e.what());
@@ -335,25 +318,25 @@ TEST_CASE("every flipped bit of a model is noticed") {
 }
 
 TEST_CASE("a model cut short is refused at every length") {
-  const Folder folder;
-  save_model(tiny_model(), folder.file("m"));
-  const std::string good = read_file(folder.file("m"));
+  const Scratch folder;
+  save_model(tiny_model(), folder / "m");
+  const std::string good = read_file(folder / "m");
   for (std::size_t n = 0; n < good.size(); n += n < 64 ? 1 : 13) {
-    write_file(folder.file("cut"), good.substr(0, n));
-    CHECK(load_error(folder.file("cut")) != "loaded");
+    write_file(folder / "cut", good.substr(0, n));
+    CHECK(load_error(folder / "cut") != "loaded");
   }
-  write_file(folder.file("long"), good + "x");
-  CHECK(load_error(folder.file("long")) != "loaded");
+  write_file(folder / "long", good + "x");
+  CHECK(load_error(folder / "long") != "loaded");
 }
 
 TEST_CASE("what is wrong with a model is said") {
-  const Folder folder;
-  save_model(tiny_model(), folder.file("m"));
-  const std::string good = read_file(folder.file("m"));
+  const Scratch folder;
+  save_model(tiny_model(), folder / "m");
+  const std::string good = read_file(folder / "m");
   const auto say = [&](const std::function<void(dl::Json&)>& change) {
-    write_file(folder.file("bad"), with_header(good, change));
-    std::string said = load_error(folder.file("bad"));
-    const std::string name = "'" + folder.file("bad") + "': ";
+    write_file(folder / "bad", with_header(good, change));
+    std::string said = load_error(folder / "bad");
+    const std::string name = "'" + folder / "bad" + "': ";
     REQUIRE(said.starts_with(name));
     return said.substr(name.size());
   };
@@ -408,11 +391,11 @@ TEST_CASE("what is wrong with a model is said") {
         "its network wants tensor 'output1/weight' F32 [1, 2], found "
         "'output1/weight' F32 [1]");
 
-  write_file(folder.file("empty"), "");
-  CHECK_THAT(load_error(folder.file("empty")),
-             Catch::StartsWith("'" + folder.file("empty") + "': "));
+  write_file(folder / "empty", "");
+  CHECK_THAT(load_error(folder / "empty"),
+             Catch::StartsWith("'" + folder / "empty" + "': "));
   try {
-    load_model(folder.file("missing"));
+    load_model(folder / "missing");
     FAIL("loaded");
   } catch (const dl::Error& e) {
     CHECK(e.code() == dl::Code::kNoInput);
@@ -420,51 +403,51 @@ TEST_CASE("what is wrong with a model is said") {
 }
 
 TEST_CASE("a model whose numbers are not finite is neither written nor read") {
-  const Folder folder;
+  const Scratch folder;
   Model model = rich_model();
-  save_model(model, folder.file("m"));
-  const std::string before = read_file(folder.file("m"));
+  save_model(model, folder / "m");
+  const std::string before = read_file(folder / "m");
   model.statistics[1] = std::numeric_limits<float>::quiet_NaN();
-  CHECK_THROWS_WITH(save_model(model, folder.file("m")),
+  CHECK_THROWS_WITH(save_model(model, folder / "m"),
                     Catch::Contains("'batch_norm1/running_mean' holds a value "
                                     "that is not finite"));
-  CHECK(read_file(folder.file("m")) == before);
+  CHECK(read_file(folder / "m") == before);
 
   // A file that somebody else made, with a checksum that is right.
   Model tiny = tiny_model();
-  save_model(tiny, folder.file("nan"));
-  std::string file = read_file(folder.file("nan"));
+  save_model(tiny, folder / "nan");
+  std::string file = read_file(folder / "nan");
   const float infinity = std::numeric_limits<float>::infinity();
   std::memcpy(file.data() + file.size() - 4, &infinity, 4);
   const std::string said = [&] {
-    write_file(folder.file("nan"), file);
-    return load_error(folder.file("nan"));
+    write_file(folder / "nan", file);
+    return load_error(folder / "nan");
   }();
   const std::string right = said.substr(said.rfind(' ') + 1);
-  write_file(folder.file("nan"), with_header(file, [&](dl::Json& h) {
+  write_file(folder / "nan", with_header(file, [&](dl::Json& h) {
                h["__metadata__"]["xxh3"] = right;
              }));
-  CHECK(load_error(folder.file("nan")) ==
-        "'" + folder.file("nan") +
+  CHECK(load_error(folder / "nan") ==
+        "'" + folder / "nan" +
             "': tensor 'output1/weight' holds a value that is not finite");
 }
 
 TEST_CASE("a model in which two classes have one name is refused") {
-  const Folder folder;
+  const Scratch folder;
   Model model = tiny_model();
   model.data.classes = {"yes", "yes"};
-  save_model(model, folder.file("m"));
-  CHECK_THAT(load_error(folder.file("m")),
+  save_model(model, folder / "m");
+  CHECK_THAT(load_error(folder / "m"),
              Catch::EndsWith("two classes are called 'yes'"));
 }
 
 TEST_CASE("a model with more class names than outputs is refused") {
-  Folder folder;
+  Scratch folder;
   Model model = tiny_model();
   const auto read_with = [&](std::vector<std::string> names) {
     model.data.classes = std::move(names);
-    save_model(model, folder.file("m"));
-    (void)load_model(folder.file("m"));
+    save_model(model, folder / "m");
+    (void)load_model(folder / "m");
   };
   CHECK_NOTHROW(read_with({"no", "yes"}));  // of a single output
   CHECK_THROWS_WITH(read_with({"a", "b", "c"}),
@@ -473,9 +456,8 @@ TEST_CASE("a model with more class names than outputs is refused") {
 }
 
 TEST_CASE("a model that cannot be written leaves nothing behind") {
-  const Folder folder;
-  CHECK_THROWS_AS(save_model(tiny_model(), folder.file("no/such/m")),
-                  dl::Error);
+  const Scratch folder;
+  CHECK_THROWS_AS(save_model(tiny_model(), folder / "no/such/m"), dl::Error);
   try {
     save_model(tiny_model(), "/dev/full");
     FAIL("written");
@@ -500,9 +482,9 @@ TEST_CASE("models of released versions load for ever") {
 }
 
 TEST_CASE("the example of dl-model(5) is what is written") {
-  const Folder folder;
-  save_model(tiny_model(), folder.file("m"));
-  const std::string bytes = read_file(folder.file("m"));
+  const Scratch folder;
+  save_model(tiny_model(), folder / "m");
+  const std::string bytes = read_file(folder / "m");
   std::string dump;
   for (std::size_t i = 0; i < bytes.size(); i += 16) {
     char text[64];

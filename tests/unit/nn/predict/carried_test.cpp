@@ -8,8 +8,8 @@
 
 #include "libcore/nn/model/initialise.h"
 #include "tests/unit/error_of.h"
-#include "tests/unit/io/scratch.h"
 #include "tests/unit/nn/support.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::nn::carried_test {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "libcore/data/stream.h"
 #include "libcore/io/sink.h"
-#include "tests/unit/io/scratch.h"
 #include "tests/unit/nn/support.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::nn::testing::latent_test {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "libcore/base/json.h"
 #include "tests/unit/error_of.h"
-#include "tests/unit/io/scratch.h"
 #include "tests/unit/nn/pets.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::nn::testing::prediction_lines_test {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -11,30 +10,10 @@
 #include "libcore/nn/predict/prediction_writer.h"
 #include "tests/unit/error_of.h"
 #include "tests/unit/nn/pets.h"
+#include "tests/unit/scratch.h"
 
 namespace dl::nn::testing::predictor_test {
 namespace {
-
-// A folder that goes away with it.
-class Folder {
- public:
-  Folder() {
-    std::string name = std::filesystem::temp_directory_path() / "dl-XXXXXX";
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string operator/(const std::string& name) const {
-    return path_ + "/" + name;
-  }
-
- private:
-  std::string path_;
-};
 
 // Records of these sizes; example i of the stream has features (i, -i).
 void write_data(const std::string& path, const std::vector<std::int64_t>& sizes,
@@ -66,7 +45,7 @@ void write_data(const std::string& path, const std::vector<std::int64_t>& sizes,
 const PredictorOptions kFour = {4, "reference", 1};
 
 TEST_CASE("a stream is predicted in order, in batches") {
-  const Folder folder;
+  const Scratch folder;
   write_data(folder / "x.dls", {1, 4, 11});
   for (const std::int64_t threads : {1, 3}) {
     Predictor predictor(values(), {4, "reference", threads});
@@ -92,7 +71,7 @@ TEST_CASE("a stream is predicted in order, in batches") {
 }
 
 TEST_CASE("a model's parameters may stay in their file") {
-  const Folder folder;
+  const Scratch folder;
   write_data(folder / "x.dls", {3});
   save_model(values(), folder / "m.safetensors");
   auto model = std::make_unique<Model>(open_model(folder / "m.safetensors"));
@@ -119,7 +98,7 @@ TEST_CASE("a model's parameters may stay in their file") {
 }
 
 TEST_CASE("data that does not fit is refused with its name") {
-  const Folder folder;
+  const Scratch folder;
   write_data(folder / "x.dls", {3});
   Predictor predictor(pets(), kFour);
   const auto ignore = [](auto&&...) {};
@@ -149,7 +128,7 @@ TEST_CASE("data that does not fit is refused with its name") {
 }
 
 TEST_CASE("an error of the receiver names the source if the data is at fault") {
-  const Folder folder;
+  const Scratch folder;
   write_data(folder / "x.dls", {3});
   Predictor predictor(values(), kFour);
   const auto run = [&](Code code) {
@@ -166,7 +145,7 @@ TEST_CASE("an error of the receiver names the source if the data is at fault") {
 }
 
 TEST_CASE("inputs are spread over networks, and the first error wins") {
-  const Folder folder;
+  const Scratch folder;
   std::vector<std::string> specs;
   for (int i = 0; i < 9; ++i) {
     specs.push_back(folder / ("x" + std::to_string(i)));
@@ -251,7 +230,7 @@ void write_pairs(const std::string& path,
 }
 
 TEST_CASE("columns and classes in another order are predicted as the model's") {
-  const Folder folder;
+  const Scratch folder;
   Model model = passing(2, "identity", "mean_squared_error");
   model.config.layers.back().settings.set("loss", "negative_log_likelihood");
   model.data.columns = {"a", "b"};
@@ -282,7 +261,7 @@ TEST_CASE("columns and classes in another order are predicted as the model's") {
 }
 
 TEST_CASE("predictions become the labels of a stream") {
-  const Folder folder;
+  const Scratch folder;
   write_data(folder / "x.dls", {3, 2}, {"no", "yes"});
   for (const bool keep : {false, true}) {
     Predictor predictor(weather(), kFour);
@@ -354,7 +333,7 @@ void write_named(const std::string& path, const std::string& id,
 }
 
 TEST_CASE("a stream of predictions of steps tells padding and has 0 there") {
-  const Folder folder;
+  const Scratch folder;
   Model model;
   model.config = parse_network(
       R"({"seed": 1, "input": {"shape": [3, 1]}, "layers": [
@@ -411,7 +390,7 @@ TEST_CASE("a stream of predictions of steps tells padding and has 0 there") {
 }
 
 TEST_CASE("what examples are called goes on with their predictions") {
-  const Folder folder;
+  const Scratch folder;
   write_named(folder / "a.dls", "pluto", 7);
   write_named(folder / "b.dls", "rex", 9);
   const auto sets = join(values(), false, {folder / "a.dls", folder / "b.dls"},
@@ -428,7 +407,7 @@ TEST_CASE("what examples are called goes on with their predictions") {
 }
 
 TEST_CASE("streams that do not agree are not joined to one") {
-  const Folder folder;
+  const Scratch folder;
   write_pairs(folder / "a.dls", {"a", "b"}, {"no", "yes"}, false);
   write_pairs(folder / "b.dls", {"b", "a"}, {"no", "yes"}, false);
   // The model does not know what its columns are called.

@@ -242,7 +242,7 @@ TEST_CASE("the log gives back the state after every round") {
       CHECK(seen.back().epoch == 1);
       for (const RunState& want : seen) {
         RunState state = seen.front();
-        CHECK(replay(folder.path, {kParameters, 0}, state, want.version,
+        CHECK(replay(folder.path(), {kParameters, 0}, state, want.version,
                      [](dl::Level, const std::string& line) { FAIL(line); }) ==
               want.version);
         if (want.version > 0) check_equal(state, want);
@@ -260,7 +260,7 @@ TEST_CASE("a round that was not written whole is done again") {
   master->join("a");
   while (master->context.state.version < 3) master->turn();
   master.reset();
-  const std::string log = update_logs(folder.path).back().path;
+  const std::string log = update_logs(folder.path()).back().path;
   std::filesystem::resize_file(log, std::filesystem::file_size(log) - 1);
   master = std::make_unique<Master>(s, Limits{}, folder, saved, 2, kExamples);
   CHECK(master->context.state.version == 2);

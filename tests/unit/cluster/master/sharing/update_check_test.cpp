@@ -137,7 +137,7 @@ TEST_CASE("one answer that is much too large is done again by others") {
         state.statistics.assign(kStatistics, 1);
         state.updater_state.assign(kParameters, 0);
       }
-      CHECK_NOTHROW(replay(folder.path, {kParameters, 0}, state, kLastUpdate,
+      CHECK_NOTHROW(replay(folder.path(), {kParameters, 0}, state, kLastUpdate,
                            [](dl::Level, const std::string&) {}));
     }
 }

@@ -1,7 +1,7 @@
 // A folder for one test, removed with all that is in it.
 
-#ifndef DL_TESTS_UNIT_IO_SCRATCH_H_
-#define DL_TESTS_UNIT_IO_SCRATCH_H_
+#ifndef DL_TESTS_UNIT_SCRATCH_H_
+#define DL_TESTS_UNIT_SCRATCH_H_
 
 #include <stdlib.h>
 
@@ -26,6 +26,7 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
+  const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const {
     return path_ + "/" + name;
   }
@@ -45,4 +46,4 @@ class Scratch {
   std::string path_;
 };
 
-#endif  // DL_TESTS_UNIT_IO_SCRATCH_H_
+#endif  // DL_TESTS_UNIT_SCRATCH_H_
