@@ -18,8 +18,7 @@ class Farewell {
   using Goes = std::function<bool(const std::string& name)>;
 
   // Tells the members that go.  code, reason: as in Stop.
-  Farewell(RunContext& context, int code, const std::string& reason,
-           Goes goes = everybody);
+  Farewell(RunContext& context, int code, const std::string& reason, Goes goes);
   static bool everybody(const std::string&) { return true; }
 
   bool all_left() const;
