@@ -261,7 +261,7 @@ Slot AveragingEpoch::slot_for(const OpenRound& round, std::size_t slot,
   result.parties = round.parties;
   result.slots = static_cast<std::int64_t>(round.slots());
   if (!how().keeps_history()) return result;
-  result.follows = context_.slots.history(slot, member.number);
+  result.follows = context_.slots.history(slot, member.number, round.version);
   const OpenRound& before = rounds_.front();
   if (before.version == round.version || slot >= before.slots()) return result;
   for (const Lease& lease : table_.of(member.number))

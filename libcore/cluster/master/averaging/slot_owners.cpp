@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace dl::cluster {
 
@@ -41,20 +42,22 @@ std::uint64_t SlotOwners::owner(std::size_t slot) const {
   return slot < owners_.size() ? owners_[slot].worker : 0;
 }
 
-std::uint64_t SlotOwners::history(std::size_t slot,
-                                  std::uint64_t worker) const {
-  return owner(slot) == worker && worker != 0 ? owners_[slot].round : 0;
+std::uint64_t SlotOwners::history(std::size_t slot, std::uint64_t worker,
+                                  std::uint64_t round) const {
+  if (owner(slot) != worker || worker == 0) return 0;
+  return owners_[slot].round < round ? owners_[slot].round : 0;
 }
 
 void SlotOwners::learnt(std::size_t slot, std::uint64_t worker,
                         std::uint64_t round) {
-  if (owner(slot) == worker && worker != 0) owners_[slot].round = round;
+  if (owner(slot) != worker || worker == 0) return;
+  if (owners_[slot].round > round) ++lost_;  // of the later one
+  owners_[slot].round = round;
 }
 
 void SlotOwners::forget(std::size_t slot, std::uint64_t worker) {
-  if (history(slot, worker) == 0) return;
-  owners_[slot].round = 0;
-  ++lost_;
+  if (owner(slot) != worker || worker == 0) return;
+  if (std::exchange(owners_[slot].round, 0) > 0) ++lost_;
 }
 
 void SlotOwners::swap_owner(std::size_t slot) {

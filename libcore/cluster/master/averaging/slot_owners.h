@@ -23,8 +23,11 @@ class SlotOwners {
               bool rebalance);
   std::uint64_t owner(std::size_t slot) const;  // 0: nobody
 
-  // The round in which `worker` did the slot last; 0: it has no history of it.
-  std::uint64_t history(std::size_t slot, std::uint64_t worker) const;
+  // The round in which `worker` did the slot last, for one that is to do
+  // `round`; 0: it begins afresh.  Rounds overlap: it may have come to the slot
+  // in the next one and get this one later, when who had it is gone.
+  std::uint64_t history(std::size_t slot, std::uint64_t worker,
+                        std::uint64_t round) const;
   // The worker's answer for the round was accepted.  Not its owner: ignored.
   void learnt(std::size_t slot, std::uint64_t worker, std::uint64_t round);
   // What this worker has of the slot is of no use any more.

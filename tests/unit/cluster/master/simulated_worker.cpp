@@ -172,6 +172,8 @@ void Worker::average(const Task& task, const dl::data::Epoch& order) {
   if (const auto difference = keeper->take_difference())
     out.push_back(difference->to_message());
   if (!start) return;  // the master has taken it back
+  if (start->afresh > task.iteration)
+    throw std::logic_error("updater state of a later step");
   const auto copy = [](std::span<const float> v) {
     return std::vector<float>(v.begin(), v.end());
   };

@@ -401,4 +401,40 @@ TEST_CASE("a fault in a round takes the slot's next one back") {
   check_replicas(master);
 }
 
+TEST_CASE("a slot of this round comes to a worker that has done the next one") {
+  AveragingSettings how;
+  how.updater_state = UpdaterState::kKeep;
+  how.overlap = true;
+  Settings s = with(how);
+  s.averaging.workers = 2;
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(s, Limits{}, folder, saved, 1, kExamples);
+  Worker& a = master.join("a");
+  master.coordinator->tick(master.now);
+  CHECK(a.tasks.size() == 4);  // rounds 1 and 2
+  Worker& b = master.join("b");
+  b.period = 1000;
+  master.turn();
+  master.turn();
+  CHECK(master.context.state.version == 1);
+  std::swap(a.period, b.period);
+  REQUIRE(b.tasks.size() == 1);
+  CHECK(b.tasks[0].slot.round == 3);
+  const std::int64_t slot = b.tasks[0].slot.index;
+  master.turn();
+  CHECK(b.tasks.empty());
+  master.deliver(a, Leave{"test"}.to_message());
+  a.alive = false;
+  master.coordinator->tick(master.now);
+  REQUIRE(b.tasks.size() >= 2);
+  for (const Task& task : b.tasks) {
+    if (task.slot.index != slot) continue;
+    CHECK(task.slot.round == 2);
+    CHECK(task.slot.follows == 0);  // not 3, whose updater is ahead
+  }
+  while (!master.over()) master.turn();
+  check_exactly_once(folder, 2);
+}
+
 }  // namespace dl::cluster::averaging_test

@@ -13,12 +13,12 @@ TEST_CASE("slots stay with their workers as long as these are there") {
   CHECK(slots.owner(3) == 0);
   slots.learnt(0, 7, 4);
   slots.learnt(1, 7, 4);  // not its slot
-  CHECK(slots.history(0, 7) == 4);
-  CHECK(slots.history(0, 9) == 0);
-  CHECK(slots.history(1, 9) == 0);
+  CHECK(slots.history(0, 7, 6) == 4);
+  CHECK(slots.history(0, 9, 6) == 0);
+  CHECK(slots.history(1, 9, 6) == 0);
 
   slots.assign(3, {7, 9}, true);
-  CHECK(slots.history(0, 7) == 4);
+  CHECK(slots.history(0, 7, 6) == 4);
   CHECK(slots.lost() == 0);
 
   // A newcomer takes what is more than a share, and only between rounds.
@@ -28,7 +28,7 @@ TEST_CASE("slots stay with their workers as long as these are there") {
   slots.assign(3, {7, 9, 12}, true);
   CHECK(slots.owner(0) == 7);
   CHECK(slots.owner(2) == 12);
-  CHECK(slots.history(2, 12) == 0);
+  CHECK(slots.history(2, 12, 6) == 0);
   CHECK(slots.lost() == 1);
 }
 
@@ -39,13 +39,13 @@ TEST_CASE("what a worker had is lost with it") {
   slots.learnt(1, 2, 5);
   slots.assign(2, {2}, false);
   CHECK(slots.owner(0) == 2);
-  CHECK(slots.history(0, 2) == 0);
-  CHECK(slots.history(1, 2) == 5);
+  CHECK(slots.history(0, 2, 6) == 0);
+  CHECK(slots.history(1, 2, 6) == 5);
   CHECK(slots.lost() == 1);
 
   slots.forget(1, 2);
   CHECK(slots.owner(1) == 2);
-  CHECK(slots.history(1, 2) == 0);
+  CHECK(slots.history(1, 2, 6) == 0);
   slots.forget(1, 2);  // nothing left to lose
   CHECK(slots.lost() == 2);
   slots.forget(2);
@@ -55,6 +55,18 @@ TEST_CASE("what a worker had is lost with it") {
   CHECK(slots.owner(0) == 0);
 }
 
+TEST_CASE("a slot that had the next round already begins this one afresh") {
+  SlotOwners slots;
+  slots.assign(1, {1}, true);
+  slots.learnt(0, 1, 6);  // another worker had round 5, and is gone
+  CHECK(slots.history(0, 1, 5) == 0);
+  CHECK(slots.history(0, 1, 7) == 6);
+  CHECK(slots.lost() == 0);
+  slots.learnt(0, 1, 5);
+  CHECK(slots.history(0, 1, 7) == 5);
+  CHECK(slots.lost() == 1);
+}
+
 TEST_CASE("a slot changes places with one of another worker") {
   SlotOwners slots;
   slots.assign(4, {1, 2}, true);  // 1 2 1 2
@@ -62,9 +74,9 @@ TEST_CASE("a slot changes places with one of another worker") {
   slots.swap_owner(2);
   CHECK(slots.owner(2) == 2);
   CHECK(slots.owner(3) == 1);
-  CHECK(slots.history(2, 2) == 0);
-  CHECK(slots.history(3, 1) == 0);
-  CHECK(slots.history(0, 1) == 3);
+  CHECK(slots.history(2, 2, 6) == 0);
+  CHECK(slots.history(3, 1, 6) == 0);
+  CHECK(slots.history(0, 1, 6) == 3);
   CHECK(slots.lost() == 2);
   SlotOwners alone;
   alone.assign(2, {1}, true);
@@ -78,7 +90,7 @@ TEST_CASE("a short round takes nothing from those that are left out") {
   for (std::size_t s = 0; s < 4; ++s) slots.learnt(s, s + 1, 3);
   slots.assign(2, {1, 2, 3, 4}, true);
   slots.assign(4, {1, 2, 3, 4}, true);
-  CHECK(slots.history(3, 4) == 3);
+  CHECK(slots.history(3, 4, 6) == 3);
   CHECK(slots.lost() == 0);
 }
 
