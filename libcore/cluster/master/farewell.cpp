@@ -24,15 +24,27 @@ bool Farewell::all_left() const {
 }
 
 bool Farewell::stays(const Member& member) const {
-  return member.ready && !member.silent && goes_(member.hello.name);
+  return member.counts() && goes_(member.hello.name);
+}
+
+void Farewell::tick(double now) {
+  for (const RouterSocket::Ended& ended : context_.link.take_ended())
+    if (Member* member = context_.members.find(ended.peer))
+      member->closed = now;
+  for (Member* member : context_.members.present())
+    if (stays(*member) && member->closed > 0 && now - member->closed > kReturn)
+      lose(*member, "its connection ended");
+}
+
+void Farewell::lose(const Member& member, const std::string& why) {
+  tell_lost(context_, member, why);
+  context_.members.remove(std::string(member.peer));
 }
 
 void Farewell::lost_process(const std::string& name, std::int64_t pid,
                             const std::string& how) {
   const Member* member = context_.members.find(name, pid);
-  if (member == nullptr) return;
-  tell_lost(context_, *member, how);
-  context_.members.remove(std::string(member->peer));
+  if (member != nullptr) lose(*member, how);
 }
 
 void Farewell::end() {

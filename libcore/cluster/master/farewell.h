@@ -22,6 +22,8 @@ class Farewell {
   static bool everybody(const std::string&) { return true; }
 
   bool all_left() const;
+  // Whose connection ended and who is not back in time is lost.
+  void tick(double now);
   // A process of the master's host that has ended without a word.
   void lost_process(const std::string& name, std::int64_t pid,
                     const std::string& how);
@@ -32,6 +34,7 @@ class Farewell {
 
  private:
   bool stays(const Member& member) const;
+  void lose(const Member& member, const std::string& why);
 
   RunContext& context_;
   Goes goes_;

@@ -477,6 +477,7 @@ void Master::see_off(int code, const std::string& reason,
   while (!farewell.all_left() && monotonic_seconds() < end) {
     if (const auto incoming = link_->receive(kPause, {}))
       farewell.take(*incoming);
+    farewell.tick(monotonic_seconds());
     if (!crew_) continue;
     for (const StartedWorkers::Ended& ended : crew_->reap())
       if (ended.status > 128)  // the Leave of others may be under way

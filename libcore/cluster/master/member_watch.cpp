@@ -69,7 +69,7 @@ void MemberWatch::watch_connections() {
     if (Member* member = context_.members.find(ended.peer)) {
       if (!ended.why.empty())
         lose(*member, ended.why, true, false);
-      else if (!depends_on_worker(context_.settings))
+      else
         member->closed = context_.now;
     }
   for (Member* member : context_.members.present())
@@ -79,7 +79,10 @@ void MemberWatch::watch_connections() {
 void MemberWatch::watch_signs_of_life() {
   const Limits& limits = context_.limits;
   const double now = context_.now;
-  for (Member* member : context_.members.silent(now, limits.lost_after))
+  const double closed_after =
+      depends_on_worker(context_.settings) ? limits.lost_after : kReturn;
+  for (Member* member :
+       context_.members.silent(now, limits.lost_after, closed_after))
     lose(*member,
          member->closed > 0 ? "its connection ended"
                             : "nothing heard of it for " +

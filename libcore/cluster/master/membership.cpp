@@ -149,11 +149,13 @@ bool Membership::beat(Member& member, const Beat& beat, double now) {
   return was_stuck;
 }
 
-std::vector<Member*> Membership::silent(double now, double lost_after) {
+std::vector<Member*> Membership::silent(double now, double lost_after,
+                                        double closed_after) {
   std::vector<Member*> result;
   for (auto& [number, member] : members_) {
-    const bool gone = member.closed > 0 &&
-                      now - std::max(member.heard, member.closed) > kReturn;
+    const bool gone =
+        member.closed > 0 &&
+        now - std::max(member.heard, member.closed) > closed_after;
     if (member.silent || (!gone && now - member.heard <= lost_after)) continue;
     member.silent = true;
     result.push_back(&member);

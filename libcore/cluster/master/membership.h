@@ -122,9 +122,11 @@ class Membership {
   // What a Beat says.  True: it was stuck and moves again.
   bool beat(Member& member, const Beat& beat, double now);
 
-  // Marks and returns those who fell silent, or stand still with work since
-  // `stuck_after`; working says who has work.
-  std::vector<Member*> silent(double now, double lost_after);
+  // Marks and returns those who fell silent, or whose connection ended
+  // `closed_after` ago, or who stand still with work since `stuck_after`;
+  // working says who has work.
+  std::vector<Member*> silent(double now, double lost_after,
+                              double closed_after);
   template <typename Working>
   std::vector<Member*> stuck(double now, double stuck_after, Working working) {
     std::vector<Member*> result;

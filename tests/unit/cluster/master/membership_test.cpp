@@ -85,9 +85,9 @@ TEST_CASE("silence is noticed once and ends with a word") {
   Membership members;
   Member& a = members.admit("p1", hello("a", 1), 0, 6, nullptr);
   a.ready = true;
-  CHECK(members.silent(6, 6).empty());
-  REQUIRE(members.silent(6.5, 6).size() == 1);
-  CHECK(members.silent(7, 6).empty());
+  CHECK(members.silent(6, 6, kReturn).empty());
+  REQUIRE(members.silent(6.5, 6, kReturn).size() == 1);
+  CHECK(members.silent(7, 6, kReturn).empty());
   CHECK(members.workers().empty());
   CHECK(members.heard(a, 8));
   CHECK_FALSE(members.heard(a, 8.1));
@@ -102,11 +102,11 @@ TEST_CASE("who lost its connection is silent unless it soon has another") {
   members.admit("p3", hello("b", 2), 0.9, 6, nullptr);
   // What it sent before its end may still arrive.
   members.heard(a, 1);
-  CHECK(members.silent(1.9, 6).empty());
-  const std::vector<Member*> silent = members.silent(2.1, 6);
+  CHECK(members.silent(1.9, 6, kReturn).empty());
+  const std::vector<Member*> silent = members.silent(2.1, 6, kReturn);
   REQUIRE(silent.size() == 1);
   CHECK(silent[0]->peer == "p1");
-  CHECK(members.silent(3, 6).empty());
+  CHECK(members.silent(3, 6, kReturn).empty());
 }
 
 TEST_CASE("a worker that beats without progress is stuck until it moves") {
