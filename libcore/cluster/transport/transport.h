@@ -48,7 +48,8 @@ struct Security {
   std::optional<KeyPair> own = std::nullopt;
   // A worker's, in place of a folder.
   std::optional<WorkerKeys> given = std::nullopt;
-  // A worker was let in with them: a handshake that dies is no refusal.
+  // The master let this worker in before: a handshake that dies is no refusal,
+  // for keys may be replaced at both ends, one after the other.
   bool proven = false;
 };
 
@@ -167,7 +168,8 @@ class DealerSocket : public Socket {
   // of another version answers with a Refuse (envelope.protocol is 0).
   // A message that is damaged, or never ends, loses the connection.
   // Throws Error: kProtocol, the first one is foreign or of another version;
-  // kNotAuthorised, the handshake was refused.
+  // kNotAuthorised, the handshake was refused; of a server key that does not
+  // match this is known only after seconds.
   std::optional<Received> receive(std::chrono::milliseconds wait,
                                   std::span<const int> wake = {});
   // False: not connected, or the queue stayed full, for `wait` or until a

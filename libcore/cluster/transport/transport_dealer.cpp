@@ -18,10 +18,16 @@
 namespace dl::cluster {
 namespace {
 
-// A connection may die in the middle of a handshake without being refused;
-// not so often in a row, if the keys were never of use.
-constexpr int kRefusals = 3;
+// Of a server key that does not match, a master says nothing: it hangs up, as
+// do proxies whose master is away, and masters that end.  So it is one only if
+// what is there greets as a master does, and hangs up for so long; a master
+// looks at its keys every second.
+constexpr std::chrono::seconds kRefusedFor{3};
+// Then one that let us in before is lost, and its keys may be others.
+constexpr int kBrokenOff = 3;
 constexpr Milliseconds kProbeEvery{1000};
+constexpr const char* kNoKeys =
+    "the master uses no keys (handshake refused); is it the right one?";
 constexpr int kHandshakeFailed = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                                  ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
                                  ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
@@ -44,7 +50,8 @@ struct DealerSocket::State {
   bool curve = false, shared = false, proven = false;
   bool reached = false;  // a connection, with or without a handshake
   bool connected = false, lost = false, let_go = false;
-  int refusals = 0;
+  int broken_off = 0;  // handshakes
+  std::optional<Clock::time_point> refused_since;
   std::string why;  // what the last probe found
   std::optional<ConnectionBytes> bytes;
   bool over = false;   // more came than a message has
@@ -56,6 +63,7 @@ struct DealerSocket::State {
 
   void set_keys(const Security& security);
   void serve();
+  void handshake_ended();
   void check_bytes();
   void lose(const std::string& reason);
   // Nothing goes to who is there after a connection was lost.
@@ -103,6 +111,9 @@ void DealerSocket::State::serve() {
       case ZMQ_EVENT_CONNECT_RETRIED:
         reached = false;
         break;
+      case ZMQ_EVENT_CLOSED:  // nobody is there
+        refused_since.reset();
+        break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
         refused(
             "the master does not know this worker's key (handshake "
@@ -114,24 +125,35 @@ void DealerSocket::State::serve() {
           break;
         }
         if (event->value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
-          refused(curve ? "the master uses no keys (handshake refused); is it "
-                          "the right one?"
+          refused(curve ? kNoKeys
                         : "the master wants keys (handshake refused); give "
                           "--keys DIR");
         [[fallthrough]];
       case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-        if (!curve || ++refusals < kRefusals) break;
-        lost = proven;  // another connection may fare better
-        if (!lost)
-          refused(
-              // Which of the two depends on who hung up first.
-              "server key does not match, or the master uses no keys "
-              "(handshake refused); compare server.pub with the master's");
+        handshake_ended();
         break;
       default:
         break;
     }
   }
+}
+
+// Nothing said why.
+void DealerSocket::State::handshake_ended() {
+  if (!curve) return;
+  if (proven) {
+    lost = ++broken_off >= kBrokenOff;
+    return;
+  }
+  const std::string mechanism = mechanism_at(endpoint);
+  if (mechanism == "NULL") refused(kNoKeys);
+  if (mechanism != "CURVE") return refused_since.reset();
+  const auto now = Clock::now();
+  if (!refused_since) refused_since = now;
+  if (now - *refused_since >= kRefusedFor)
+    refused(
+        "server key does not match (handshake refused); compare server.pub "
+        "with the master's");
 }
 
 // No whole message is there.  A false master would fill the memory with one

@@ -70,6 +70,9 @@ bool has_ipv4(const std::string& endpoint);
 
 // Why a connection to the endpoint fails now: "connection refused".
 std::string probe(const std::string& endpoint);
+// The security mechanism with which a ZeroMQ socket greets there: "NULL",
+// "CURVE"; "": none does within two seconds.
+std::string mechanism_at(const std::string& endpoint);
 
 }  // namespace dl::cluster
 

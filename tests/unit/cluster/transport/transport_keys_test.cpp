@@ -1,10 +1,17 @@
 // Who may connect: keys in files, a pair that all have, and none.
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <thread>
 
 #include "libcore/cluster/transport/security/keys.h"
 #include "libcore/cluster/transport/transport.h"
@@ -121,6 +128,71 @@ TEST_CASE("keys: with good ones, a handshake that dies is no refusal") {
     (void)worker.receive(5ms);
     return worker.lost();
   }));
+}
+
+// As a proxy does whose master is away: it accepts, and closes.
+class ClosingDoor {
+ public:
+  ClosingDoor() {
+    const int on = 1;
+    setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    REQUIRE(::bind(fd_, any, size) == 0);
+    REQUIRE(::listen(fd_, 8) == 0);
+    REQUIRE(::getsockname(fd_, any, &size) == 0);
+    endpoint_ = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+    thread_ = std::thread([this] {
+      for (int one; (one = ::accept(fd_, nullptr, nullptr)) >= 0; ++closed_)
+        ::close(one);
+    });
+  }
+  ~ClosingDoor() {
+    ::shutdown(fd_, SHUT_RDWR);
+    thread_.join();
+    ::close(fd_);
+  }
+  const std::string& endpoint() const { return endpoint_; }
+  int closed() const { return closed_; }
+
+ private:
+  int fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::string endpoint_;
+  std::atomic<int> closed_ = 0;
+  std::thread thread_;
+};
+
+TEST_CASE("keys: a connection that ends before a greeting is no refusal") {
+  Scratch folder;
+  make_keys(folder / "a", {"w"}, false);
+  auto door = std::make_unique<ClosingDoor>();
+  const std::string endpoint = door->endpoint();
+  DealerSocket worker(endpoint, {folder / "a/hand-out/w", false}, {});
+  CHECK(turn([&] {
+    (void)worker.receive(5ms);
+    return door->closed() >= 12;
+  }));
+  CHECK_FALSE(worker.lost());
+  door.reset();
+  RouterSocket master(endpoint, {folder / "a", false}, {});
+  meet(master, worker);
+}
+
+TEST_CASE("keys: the master has a moment to take its new one") {
+  Scratch folder;
+  make_keys(folder / "a", {"w"}, false);
+  RouterSocket master(kAny, {folder / "a", false}, {});
+  make_keys(folder / "a", {}, true);
+  DealerSocket worker(master.endpoint(), {folder / "a/hand-out/w", false}, {});
+  CHECK(turn([&] {
+    (void)worker.receive(5ms);
+    return master.dropped() >= 4;
+  }));
+  CHECK(turn([&] { return master.renew_server_key(); }));
+  meet(master, worker);
 }
 
 TEST_CASE("keys: another server.key is bound to the same port") {
