@@ -71,8 +71,8 @@ class MasterConnection {
   // is another one, from before.
   std::optional<std::string> finished_before_;
   bool over_ = false;
-  WorkerKeys keys_;     // as of open()
-  std::string proven_;  // the keys with which a master let us in
+  WorkerKeys keys_;  // as of open()
+  bool let_in_ = false;
   Envelope envelope_;
   bool greeted_ = false;
   double greeted_at_ = 0;
