@@ -59,6 +59,7 @@ void report(const Args& a, const dl::vectorize::BadRecords& bad,
   if (a.json) {
     dl::Json json = {{"examples", examples},
                      {"skipped", bad.skipped()},
+                     {"filled", bad.filled()},
                      {"sequences_skipped", bad.skipped_sequences()},
                      {"sequences_truncated", bad.truncated_sequences()},
                      {"bad", bad.count()},
@@ -74,6 +75,7 @@ void report(const Args& a, const dl::vectorize::BadRecords& bad,
     if (n > 0) say(dl::Level::kInfo, std::to_string(n) + what);
   };
   count(bad.skipped(), " rows with missing values left out");
+  count(bad.filled(), " missing values filled in");
   count(bad.skipped_sequences(), " sequences longer than --steps left out");
   count(bad.truncated_sequences(), " sequences longer than --steps truncated");
   if (bad.count() == 0) return;

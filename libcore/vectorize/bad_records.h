@@ -1,5 +1,5 @@
 // Input that is not understood: how much of it is tolerated, and what was seen;
-// and what was left out on purpose.
+// and what was left out, or filled in, on purpose.
 
 #ifndef DL_LIBCORE_VECTORIZE_BAD_RECORDS_H_
 #define DL_LIBCORE_VECTORIZE_BAD_RECORDS_H_
@@ -24,12 +24,14 @@ class BadRecords {
   bool tolerant() const { return max_ > 0; }
 
   // Counts a row (--missing skip), or a sequence (--longer skip, truncate),
-  // that was left out or cut on purpose.
+  // that was left out or cut on purpose; or a value (--missing fill).
   void skip() { ++skipped_; }
+  void fill() { ++filled_; }
   void skip_sequence() { ++skipped_sequences_; }
   void truncate_sequence() { ++truncated_sequences_; }
 
   std::int64_t skipped() const { return skipped_; }
+  std::int64_t filled() const { return filled_; }
   std::int64_t skipped_sequences() const { return skipped_sequences_; }
   std::int64_t truncated_sequences() const { return truncated_sequences_; }
   std::int64_t count() const { return count_; }
@@ -38,7 +40,7 @@ class BadRecords {
 
  private:
   std::int64_t max_;
-  std::int64_t count_ = 0, skipped_ = 0;
+  std::int64_t count_ = 0, skipped_ = 0, filled_ = 0;
   std::int64_t skipped_sequences_ = 0, truncated_sequences_ = 0;
   std::vector<std::string> examples_;
 };

@@ -66,6 +66,7 @@ std::int64_t ClassLabels::index(std::int64_t label) {
   auto known = static_cast<std::int64_t>(names_.size());
   if (label >= known && fixed_) return -1;
   for (; known <= label; ++known) add(std::to_string(known));
+  ++labels_seen_;
   return label;
 }
 
@@ -103,6 +104,10 @@ std::string ClassLabels::complaint(std::string_view got) const {
 
 std::string ClassLabels::doubt() const {
   const auto count = static_cast<std::int64_t>(names_.size());
+  if (!fixed_ && count == 1 && labels_seen_ > 1)
+    return "warning: all labels are of one class, '" + clipped(names_.front()) +
+           "', so that there is nothing to tell apart (--classes if others "
+           "come elsewhere)";
   if (fixed_ || numbers_seen_ != count || count <= kManyClasses ||
       labels_seen_ >= count * kFewLabels)
     return "";

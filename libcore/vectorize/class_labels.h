@@ -31,8 +31,8 @@ class ClassLabels {
   // "want one of 10 classes ('0' to '9'), got 'x'"; or what keeps it from being
   // a new class.
   std::string complaint(std::string_view got) const;
-  // What is worth a warning when all labels are known: an open spec made many
-  // classes of numbers, for few labels.  "" if nothing is.
+  // What is worth a warning when all labels are known: an open spec made one
+  // class of them, or many of numbers, for few labels.  "" if nothing is.
   std::string doubt() const;
 
  private:
@@ -42,7 +42,7 @@ class ClassLabels {
   // Of the open ones: those that are numbers, and those of them with a
   // fraction.
   int numbers_seen_ = 0, fractions_seen_ = 0;
-  std::int64_t labels_seen_ = 0;  // index(name) gave them a number
+  std::int64_t labels_seen_ = 0;  // that are of a class
   std::vector<std::string> names_;
   std::map<std::string, std::int64_t, std::less<>> numbers_;
 };

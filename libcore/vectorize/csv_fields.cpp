@@ -208,6 +208,7 @@ std::string CsvFields::number(Tensor& row, std::int64_t i, std::size_t column,
     if (missing_.kind == MissingRule::kFail)
       return table_.place(column) +
              "a value is missing (--missing skip or fill:0 lets it pass)";
+    bad_.fill();
     value = missing_.value;
     text = csv_.missing;
   }

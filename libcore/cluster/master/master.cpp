@@ -31,6 +31,10 @@ void check_output(const std::string& output, const std::string& run) {
   if (fs::is_directory(output, ignored)) fail("it is a folder");
   if (fs::is_fifo(output, ignored))
     fail("it is a FIFO, for whose reader the run would wait at its end");
+  if (fs::is_character_file(output, ignored) && run == output + ".run")
+    fail(
+        "it is a device, and no place for a run; --run DIR is where it is "
+        "kept");
   const fs::path folder = fs::path(output).parent_path();
   // The master makes the run directory.
   const bool in_run = (folder / "").lexically_normal() ==

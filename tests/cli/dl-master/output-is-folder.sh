@@ -9,6 +9,7 @@ try "${all[@]}" -o folder/
 try "${all[@]}" -o none/m.safetensors
 mkfifo fifo
 try "${all[@]}" -o fifo
+try "${all[@]}" -o /dev/null
 try "${all[@]}" -o m.safetensors --master-file folder
 try "${all[@]}" -o m.safetensors --master-file none/m.json
 echo '-- the run directory is made'

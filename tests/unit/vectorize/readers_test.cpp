@@ -205,6 +205,7 @@ TEST_CASE("csv: missing values fail, skip or fill") {
   csv.missing = "fill:-1";
   CHECK(values(drain(*open_csv({path}, {}, csv, bad)).get("features")) ==
         std::vector<double>{1, 2, -1, 3, 4, 5});
+  CHECK(bad.filled() == 1);
   csv.missing = "drop";
   CHECK_THAT(complaint([&] { open_csv({path}, {}, csv, bad); }, Code::kUsage),
              Catch::StartsWith("--missing: want"));
