@@ -92,7 +92,10 @@ std::unique_ptr<MasterData> open_data(const std::vector<std::string>& operands,
                                       const std::string& spool,
                                       const char* what, const nn::Model& model,
                                       const Log& log) {
-  auto data = std::make_unique<MasterData>(operands, spool, model.data, log);
+  const auto like = [&](const data::Metadata& first) {
+    return nn::known_by(model, first);
+  };
+  auto data = std::make_unique<MasterData>(operands, spool, like, log);
   if (data->examples() == 0)
     throw Error{Code::kData, std::string(what) + " has no examples"};
   return data;

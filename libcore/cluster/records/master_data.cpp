@@ -56,15 +56,14 @@ void tell_alignments(const std::vector<std::string>& names,
 }  // namespace
 
 MasterData::MasterData(const std::vector<std::string>& operands,
-                       const std::string& spool_name,
-                       const data::Metadata& like, const Log& log)
-    : like_(like) {
+                       const std::string& spool_name, const Like& like,
+                       const Log& log) {
   int streams = 0;
   std::vector<std::string> names;
   for (const std::string& operand : io::expand_operands(operands)) {
     names.push_back(operand);
     if (io::names_file(operand)) {
-      add(operand, operand);
+      add(operand, operand, like);
       continue;
     }
     names.back() = spool_name + "-" + std::to_string(streams++) + ".dls";
@@ -75,7 +74,7 @@ MasterData::MasterData(const std::vector<std::string>& operands,
          ("." + final_name.filename().string() + ".tmp"))
             .string());
     spool(operand, file->path());
-    add(file->path(), names.back());
+    add(file->path(), names.back(), like);
     spooled_.push_back({std::move(file), names.back(), shards_.size() - 1});
   }
   tell_alignments(names, shards_, log);
@@ -88,8 +87,10 @@ void MasterData::keep() {
 }
 
 // shown: the name that the file has, or will have.
-void MasterData::add(const std::string& path, const std::string& shown) {
+void MasterData::add(const std::string& path, const std::string& shown,
+                     const Like& like) {
   const data::Shard shard(path);
+  if (shards_.empty()) like_ = like(shard.metadata());
   ShardInfo info;
   try {
     info.alignment = data::align(shard.metadata(), like_, true);

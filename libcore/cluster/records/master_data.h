@@ -9,6 +9,7 @@
 #define DL_LIBCORE_CLUSTER_RECORDS_MASTER_DATA_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -33,12 +34,14 @@ class MasterData {
   // operands: files, patterns and streams.  spool: start of the names of files
   // that take up streams, "m.run/data-train"; they have them after keep() only,
   // and are removed with the object without it.  like: what the shards are put
-  // into the order of; without, or as far as it has no names, the first one.
+  // into the order of, given the first one, which orders what that has no names
+  // for.
   // log: told what is put right.
   // Throws Error: kNoInput, kData, a shard is missing, damaged, or does not go
   // with the others; kIo.
+  using Like = std::function<data::Metadata(const data::Metadata& first)>;
   MasterData(const std::vector<std::string>& operands, const std::string& spool,
-             const data::Metadata& like, const Log& log);
+             const Like& like, const Log& log);
 
   // Files of streams take their names, in place of what had them.
   // Throws Error: kCantCreate, kIo.
@@ -72,7 +75,7 @@ class MasterData {
 
  private:
   const data::Shard& open(std::uint32_t shard, std::uint32_t record);
-  void add(const std::string& path, const std::string& shown);
+  void add(const std::string& path, const std::string& shown, const Like& like);
   const std::string& file_of(std::uint32_t shard) const;
 
   data::Metadata metadata_, like_;

@@ -1,12 +1,56 @@
 #include "libcore/nn/data/data_check.h"
 
+#include <algorithm>
+#include <charconv>
 #include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/data/contradiction.h"
 
 namespace dl::nn {
 namespace {
+
+bool is_number_below(const std::string& name, std::int64_t count) {
+  std::int64_t number = -1;
+  std::from_chars(name.data(), name.data() + name.size(), number);
+  return number >= 0 && number < count && std::to_string(number) == name;
+}
+
+std::vector<std::string> numbers_below(std::int64_t count) {
+  std::vector<std::string> names;
+  for (std::int64_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
+  return names;
+}
+
+const data::About& about(const data::Metadata& metadata,
+                         const std::string& part) {
+  static const data::About kNothing;
+  if (part.empty()) return metadata;
+  const auto found = metadata.parts.find(part);
+  return found == metadata.parts.end() ? kNothing : found->second;
+}
+
+// known: of a model that was trained; the names of its classes are numbers
+// where those of the data are.
+data::Metadata with_numbers(data::Metadata known, const Wanted& wanted,
+                            const data::Metadata& data) {
+  for (const WantedOutput& output : wanted.outputs) {
+    const std::string& part = output.part;
+    const auto& classes = about(data, part).classes;
+    if (!about(known, part).classes.empty() || classes.empty()) continue;
+    const std::int64_t count = std::max<std::int64_t>(output.units, 2);
+    if (std::ranges::all_of(classes, [&](const std::string& name) {
+          return is_number_below(name, count);
+        }))
+      (part.empty() ? known : known.parts[part]).classes = numbers_below(count);
+  }
+  return known;
+}
+
+void add_note(std::string& all, const std::string& note) {
+  if (!note.empty()) all += (all.empty() ? "" : "; ") + note;
+}
 
 bool is_byte(tensor::DType dtype) { return tensor::size_of(dtype) == 1; }
 
@@ -22,16 +66,33 @@ data::Metadata without_labels(data::Metadata data) {
   return data;
 }
 
+data::Metadata known_by(const Model& model, const data::Metadata& data) {
+  if (model.weights().empty()) return model.data;
+  return with_numbers(model.data,
+                      wanted_by(model.config, layout_of(model.config)), data);
+}
+
 DataCheck::DataCheck(const Model& model)
     : wanted_(wanted_by(model.config, layout_of(model.config),
                         model.normalizers.inputs)),
       normalizers_(model.normalizers.inputs),
+      trained_(!model.weights().empty()),
       known_(model.data) {}
+
+data::Metadata DataCheck::known(const data::Metadata& data) const {
+  return trained_ ? with_numbers(known_, wanted_, data) : known_;
+}
+
+data::Metadata DataCheck::aligned(const data::Alignment& alignment,
+                                  const data::Metadata& data) const {
+  return alignment.apply(data, known(data));
+}
 
 data::Alignment DataCheck::examine(const data::Metadata& data,
                                    Labels labels) const {
   const bool needed = labels == Labels::kNeeded && wanted_.labels();
-  data::Alignment alignment = data::align(data, known_, needed);
+  data::Alignment alignment = data::align(data, known(data), needed);
+  if (needed) add_note(alignment.note, doubt(data));
   data::Metadata now = aligned(alignment, data);
   if (!needed) now = without_labels(std::move(now));
   check_metadata(now, wanted_, needed);
@@ -39,6 +100,21 @@ data::Alignment DataCheck::examine(const data::Metadata& data,
   for (std::size_t i = 0; i < wanted_.inputs.size(); ++i)
     check_normalizer(now, i, alignment);
   return alignment;
+}
+
+// Nobody knows whether these words mean the model's classes in this order.
+std::string DataCheck::doubt(const data::Metadata& data) const {
+  if (!trained_) return "";
+  const data::Metadata model = known(data);
+  for (const WantedOutput& output : wanted_.outputs) {
+    const auto& classes = about(data, output.part).classes;
+    if (classes.empty() || !about(model, output.part).classes.empty()) continue;
+    return "the model has no names for its classes, so they are taken in the "
+           "order of the data, from " +
+           in_quotes(classes.front()) + " to " + in_quotes(classes.back()) +
+           "; dl-import --classes names them";
+  }
+  return "";
 }
 
 // What has a name of its own is as the model's by now, unless it cannot be.
@@ -81,7 +157,7 @@ void DataCheck::check_normalizer(const data::Metadata& data, std::size_t input,
     bad_data(difference + ", whose range its normalizer scales to 0..1");
   if (is_byte(field.dtype) != is_byte(trained->second.dtype) ||
       trained->second.dtype == tensor::DType::kF64)  // which the others round
-    alignment.note += (alignment.note.empty() ? "" : "; ") + difference;
+    add_note(alignment.note, difference);
 }
 
 }  // namespace dl::nn

@@ -20,6 +20,11 @@ enum class Labels { kNeeded, kIgnored };
 // What there is to know of data whose labels are not looked at.
 data::Metadata without_labels(data::Metadata data);
 
+// What a model knows of data.  One that was trained without names of classes
+// takes their numbers for names ("7") if these data do: dl-preprocess numbers
+// classes as they appear.
+data::Metadata known_by(const Model& model, const data::Metadata& data);
+
 class DataCheck {
  public:
   // Of the model it keeps what the check needs, not the parameters.
@@ -33,17 +38,18 @@ class DataCheck {
 
   // What data with this metadata are, once aligned.
   data::Metadata aligned(const data::Alignment& alignment,
-                         const data::Metadata& data) const {
-    return alignment.apply(data, known_);
-  }
+                         const data::Metadata& data) const;
 
  private:
   void check_normalizer(const data::Metadata& data, std::size_t input,
                         data::Alignment& alignment) const;
   void check_parts(const data::Metadata& data, bool labels) const;
+  data::Metadata known(const data::Metadata& data) const;
+  std::string doubt(const data::Metadata& data) const;
 
   Wanted wanted_;
   std::vector<data::Normalizer> normalizers_;  // by input
+  bool trained_;
   data::Metadata known_;  // of the data that the model was trained on
 };
 

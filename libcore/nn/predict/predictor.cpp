@@ -163,8 +163,12 @@ void Predictor::run(const std::string& spec, const See& see, const Take& take) {
     look(first);
   });
   const data::Alignment before = alignment;
-  if (!before.note.empty() && state_->options.log)
-    state_->options.log(Level::kWarning, reader.name() + ": " + before.note);
+  const auto tell = [&] {
+    if (!alignment.note.empty() && state_->options.log)
+      state_->options.log(Level::kWarning,
+                          reader.name() + ": " + alignment.note);
+  };
+  tell();
   data::ReadAhead records(reader, [&](data::DataSet& set) {
     naming(reader.name(), [&] { before.apply(set); });
   });
@@ -180,6 +184,7 @@ void Predictor::run(const std::string& spec, const See& see, const Take& take) {
                   "dl-shard first, or preprocess it with --classes in the "
                   "model's order"};
   });
+  if (alignment.note != before.note) tell();
   reader.close();
 }
 

@@ -56,6 +56,42 @@ TEST_CASE("names, shapes, labels and dtypes decide whether data fit a model") {
   CHECK_THAT(error_of(model, data), Catch::Contains("labels are F32 [7]"));
 }
 
+TEST_CASE("classes without names are those of data that call them by number") {
+  Model model = trained();
+  data::Metadata data = model.data;
+  model.data.classes.clear();
+  data.classes = {"2", "0"};
+  const DataCheck check(model);
+  const auto alignment = check.examine(data, Labels::kNeeded);
+  CHECK(alignment.classes == std::vector<std::int64_t>{2, 0});
+  const std::vector<std::string> numbers = {"0", "1", "2"};
+  CHECK(check.aligned(alignment, data).classes == numbers);
+  CHECK(known_by(model, data).classes == numbers);
+  for (const char* other : {"3", "-1", "02", "two"}) {
+    data.classes = {"2", other};
+    CHECK(check.examine(data, Labels::kNeeded).classes.empty());
+    CHECK_THAT(check.examine(data, Labels::kNeeded).note,
+               Catch::Contains("no names for its classes") &&
+                   Catch::Contains("from '2' to '" + std::string(other)));
+    CHECK(check.examine(data, Labels::kIgnored).note.empty());
+    CHECK(known_by(model, data).classes.empty());
+  }
+  // Nothing was learnt yet: the data say what is which.
+  data.classes = {"2", "0"};
+  model.parameters.clear();
+  CHECK(DataCheck(model).examine(data, Labels::kNeeded).changes_nothing());
+  CHECK(known_by(model, data).classes.empty());
+
+  Model one = spam();
+  one.data.classes.clear();
+  one.data.schema = trained().data.schema;
+  one.data.schema["features"].shape = {1};
+  data::Metadata turned = one.data;
+  turned.classes = {"1", "0"};
+  CHECK(DataCheck(one).examine(turned, Labels::kNeeded).classes ==
+        std::vector<std::int64_t>{1, 0});
+}
+
 TEST_CASE("labels that nobody looks at do not matter") {
   const Model model = trained();
   data::Metadata data = model.data;
