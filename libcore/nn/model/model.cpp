@@ -7,12 +7,11 @@
 namespace dl::nn {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 20;
-
 // In pieces: a copy of the whole would double the memory.
 void upload(Network& network, tensor::View to, std::span<const float> values) {
   require(to.elements() == static_cast<std::int64_t>(values.size()),
           "a model does not fit the network");
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
   for (std::size_t at = 0; at < values.size(); at += kPiece) {
     const auto piece = values.subspan(at, std::min(kPiece, values.size() - at));
     tensor::Tensor host(tensor::DType::kF32,
