@@ -29,6 +29,17 @@ Step times(Step step, std::int64_t steps) {
   return step;
 }
 
+// By another layer, or as what an output is compared with.
+bool is_read(Value v, const Plan& plan, const NetworkConfig& config) {
+  return std::ranges::any_of(plan.steps,
+                             [&](const PlannedLayer& step) {
+                               return std::ranges::count(step.inputs, v) > 0;
+                             }) ||
+         std::ranges::any_of(config.layers, [&](const LayerConfig& layer) {
+           return layer.target == v;
+         });
+}
+
 }  // namespace
 
 Lane::Lane(const Common& common, int index, tensor::Device& device)
@@ -144,52 +155,67 @@ LayerSite Lane::site(std::size_t index) {
     s.joint = {.slice = {index_, common_.team->size()},
                .given = common_.given,
                .made = common_.made};
-  s.read_by_loss_alone =
-      std::ranges::none_of(common_.plan->steps,
-                           [&](const PlannedLayer& other) {
-                             return std::ranges::count(other.inputs,
-                                                       step.output) > 0;
-                           }) &&
-      std::ranges::none_of(common_.config->layers, [&](const LayerConfig& l) {
-        return l.target == step.output;
-      });
-  const std::span segments =
-      std::span(layout.parameters)
-          .subspan(own.parameters_begin,
-                   own.parameters_end - own.parameters_begin);
-  const std::int64_t begin = segments.empty() ? 0 : segments.front().offset;
-  View gradient = common_.training && !segments.empty()
-                      ? gradient_from(own.parameters_begin, {})
-                      : View{};
-  if ((step.adds_gradient || (s.frozen && !step.joint)) && !gradient.empty()) {
-    const std::int64_t end =
-        segments.back().offset + segments.back().elements();
-    gradient = memory_.allocate({end - begin});
-    if (!s.frozen) nodes_[index].shared_gradient = gradient;
-  }
-  auto& noise = nodes_[index].noise;
+  s.read_by_loss_alone = !is_read(step.output, *common_.plan, *common_.config);
+  disturb_weights(index);
+  tie(s, index);
+  give_own(s, index);
+  return s;
+}
+
+// Of tied weights, and of those that several layers share, one layer says how.
+void Lane::disturb_weights(std::size_t index) {
+  const PlannedLayer& step = common_.plan->steps[index];
   const LayerConfig& layer = common_.config->layers[step.layer];
   const std::size_t keeper =
       layer.tied_to.value_or(layer.shares.value_or(step.layer));
   const Training& keeps = common_.config->layers[keeper].training;
   if (common_.training && keeps.weight_noise.any() && !keeps.frozen)
-    noise.emplace(*device_, memory_, keeps.weight_noise, common_.config->seed,
-                  keeper);
-  tie(s, index);
+    nodes_[index].noise.emplace(*device_, memory_, keeps.weight_noise,
+                                common_.config->seed, keeper);
+}
+
+// The parameters, gradients and statistics that the layer itself has.
+void Lane::give_own(LayerSite& site, std::size_t index) {
+  const Layout& layout = *common_.layout;
+  const LayerLayout& own = layout.layers[common_.plan->steps[index].layer];
+  const std::span segments =
+      std::span(layout.parameters)
+          .subspan(own.parameters_begin,
+                   own.parameters_end - own.parameters_begin);
+  const View gradient = gradient_of(site, index, segments);
+  auto& noise = nodes_[index].noise;
   for (const Segment& segment : segments) {
-    s.parameters.push_back(
+    site.parameters.push_back(
         common_.parameters.at(segment.offset, segment.shape));
     if (common_.training)
-      s.gradients.push_back(gradient.at(segment.offset - begin, segment.shape));
+      site.gradients.push_back(
+          gradient.at(segment.offset - segments.front().offset, segment.shape));
     if (noise && segment.role == Role::kWeight)
-      s.parameters.back() = noise->add(s.parameters.back(), s.gradients.back());
+      site.parameters.back() =
+          noise->add(site.parameters.back(), site.gradients.back());
   }
   for (std::size_t p = own.statistics_begin; p < own.statistics_end; ++p) {
     const Segment& segment = layout.statistics[p];
-    s.statistics.push_back(
+    site.statistics.push_back(
         common_.statistics.at(segment.offset, segment.shape));
   }
-  return s;
+}
+
+// Where the layer sets the gradient of these parameters: room of its own where
+// that is added to what others set, or is of no use.
+View Lane::gradient_of(const LayerSite& site, std::size_t index,
+                       std::span<const Segment> parameters) {
+  if (!common_.training || parameters.empty()) return {};
+  const PlannedLayer& step = common_.plan->steps[index];
+  const View gradient =
+      gradient_from(common_.layout->layers[step.layer].parameters_begin, {});
+  const bool unused = site.frozen && !step.joint;
+  if (gradient.empty() || !(step.adds_gradient || unused)) return gradient;
+  const Segment& last = parameters.back();
+  const View room = memory_.allocate(
+      {last.offset + last.elements() - parameters.front().offset});
+  if (!site.frozen) nodes_[index].shared_gradient = room;
+  return room;
 }
 
 View Lane::gradient_from(std::size_t segment, Shape shape) const {

@@ -89,7 +89,11 @@ class Lane final : private Lanes {
 
   void build_layers();
   LayerSite site(std::size_t step);
+  void disturb_weights(std::size_t step);
   void tie(LayerSite& site, std::size_t step);
+  void give_own(LayerSite& site, std::size_t step);
+  tensor::View gradient_of(const LayerSite& site, std::size_t step,
+                           std::span<const Segment> parameters);
   // From the beginning of a parameter segment on, in that shape.
   tensor::View gradient_from(std::size_t segment, tensor::Shape shape) const;
   void add_tied_gradients();
