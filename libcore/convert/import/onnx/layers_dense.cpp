@@ -99,6 +99,58 @@ Value product_of_rows(Site& site, Value value, Json layer, std::int64_t units,
   return site.reshaped(value, out, "back");
 }
 
+// What projects what was attended to is part of that layer; none: it does not.
+std::optional<Flow> projection(Site& site, const Flow& mixed,
+                               const Linear& linear, const Json& activation) {
+  if (!mixed.attention || mixed.attention->stage != Attention::Stage::kMixed ||
+      linear.units != mixed.attention->query.source.shape().back())
+    return std::nullopt;
+  const Axis& parts = mixed.axes.back();
+  const bool all_heads =
+      parts == Axis{1, 2} || (parts == Axis{2} && mixed.shape()[1] == 1);
+  if (!all_heads) return std::nullopt;
+  Flow made = attention_layer(site, mixed, &linear);
+  for (const Axis& axis : mixed.axes) {
+    made.axes.push_back(axis);
+    std::erase_if(made.axes.back(), [](int part) { return part > 0; });
+  }
+  made.axes.back() = {1};
+  if (!activation.is_null())
+    static_cast<Value&>(made) =
+        site.add("activation",
+                 {{"type", "activation"}, {"activation", activation}}, {made});
+  return made;
+}
+
+// Whether an example has more than one row along ONNX's last axis.
+bool has_rows(const Flow& flow) {
+  for (int one = 0; one < flow.shape().rank(); ++one)
+    if (flow.shape()[one] != 1 &&
+        std::ranges::count(flow.axes.back(), one) == 0)
+      return true;
+  return false;
+}
+
+// All numbers of an example at once.  name: of the layer.
+Flow product_of_examples(Site& site, const Flow& flow, Json layer,
+                         std::int64_t units, std::string& name) {
+  Value value = flow;
+  if (flow.form.steps || site.import().graph->is_input(flow.node))
+    value = site.reshaped(flow, {site.extent_of(flow, flow.axes.size() - 1)},
+                          "flat");
+  layer["type"] = "dense";
+  layer["units"] = units;
+  Flow made;
+  static_cast<Value&>(made) = site.add("", std::move(layer), {value});
+  name = made.node;
+  for (const Axis& axis : flow.axes) {
+    const bool batch = std::ranges::count(axis, kBatch) > 0;
+    made.axes.push_back(batch ? Axis{kBatch} : Axis{});
+  }
+  made.axes.back() = {0};
+  return made;
+}
+
 // As the first step of a recurrent layer whose steps are written out.
 [[noreturn]] void refuse_constants(const Site& site) {
   site.refuse(
@@ -276,7 +328,7 @@ void gather_nd(Site& site) {
 
 Flow Site::product(const Flow& given, std::int64_t units,
                    const Constant& weight, bool columns_first,
-                   const Constant* bias, Json activation, bool frozen) {
+                   const Constant* bias, const Json& activation, bool frozen) {
   if (given.axes.empty()) refuse("its input is a single number");
   const std::size_t last = given.axes.size() - 1;
   const std::int64_t columns = weight.shape()[columns_first ? 0 : 1];
@@ -292,49 +344,17 @@ Flow Site::product(const Flow& given, std::int64_t units,
                 .rows = {},
                 .factor = 1};
   for (std::int64_t row = 0; row < units; ++row) linear.rows.push_back(row);
-  // The projection of what was attended to is part of that layer.
-  const bool mixed =
-      given.attention && given.attention->stage == Attention::Stage::kMixed;
-  if (mixed && units == given.attention->query.source.shape().back() &&
-      (given.axes[last] == Axis{1, 2} ||
-       (given.axes[last] == Axis{2} && given.shape()[1] == 1))) {
-    Flow made = attention_layer(*this, given, &linear);
-    for (const Axis& axis : given.axes) {
-      made.axes.push_back(axis);
-      std::erase_if(made.axes.back(), [](int part) { return part > 0; });
-    }
-    made.axes[last] = {1};
-    if (activation.is_null()) return made;
-    static_cast<Value&>(made) =
-        add("activation", {{"type", "activation"}, {"activation", activation}},
-            {made});
-    return made;
-  }
-  Flow flow = real(given);
-  bool rows = false;
-  for (int one = 0; one < flow.shape().rank(); ++one)
-    rows = rows || (flow.shape()[one] != 1 &&
-                    std::ranges::count(flow.axes[last], one) == 0);
+  if (const auto made = projection(*this, given, linear, activation))
+    return *made;
+  Flow flow = real(given), made;
   Json layer{{"bias", bias != nullptr}};
   if (!activation.is_null()) layer["activation"] = activation;
   if (frozen && !import_->inputs->all_frozen) layer["frozen"] = true;
-  Flow made;
   std::string name;
   std::vector<std::size_t> from;
-  if (!rows) {
+  if (!has_rows(flow)) {
     from = columns_of(flow, flow.axes[last]);
-    Value value = flow;
-    if (flow.form.steps || import_->graph->is_input(flow.node))
-      value = reshaped(flow, {columns}, "flat");
-    layer["type"] = "dense";
-    layer["units"] = units;
-    static_cast<Value&>(made) = add("", std::move(layer), {value});
-    name = made.node;
-    for (const Axis& axis : flow.axes) {
-      const bool batch = std::ranges::count(axis, kBatch) > 0;
-      made.axes.push_back(batch ? Axis{kBatch} : Axis{});
-    }
-    made.axes[last] = {0};
+    made = product_of_examples(*this, flow, std::move(layer), units, name);
   } else {
     flow = with_last(flow, last);
     static_cast<Value&>(made) =

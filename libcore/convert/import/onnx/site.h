@@ -129,7 +129,7 @@ class Site {
 
   // W x + b along the last axis; fills: [units, columns as ONNX has them].
   Flow product(const Flow& flow, std::int64_t units, const Constant& weight,
-               bool columns_first, const Constant* bias, Json activation,
+               bool columns_first, const Constant* bias, const Json& activation,
                bool frozen = false);
 
  private:
