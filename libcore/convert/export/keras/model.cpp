@@ -1,11 +1,12 @@
 #include "libcore/convert/export/keras/model.h"
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <map>
 #include <set>
 #include <utility>
+
+#include "libcore/base/snake_case.h"
 
 namespace dl::convert {
 namespace {
@@ -14,23 +15,6 @@ namespace {
 constexpr char kKeras3[] = "3.0.0";
 // What HDF5 files of Keras 2 say; Keras 3 reads them.
 constexpr char kKeras2[] = "2.15.0";
-
-// "MaxPooling2D" as "max_pooling2d": what Keras calls the weights of a layer.
-std::string snake_case(const std::string& type) {
-  std::string text;
-  const auto upper = [&](std::size_t i) {
-    return i < type.size() && std::isupper(static_cast<unsigned char>(type[i]));
-  };
-  const auto lower = [&](std::size_t i) {
-    return i < type.size() && std::islower(static_cast<unsigned char>(type[i]));
-  };
-  for (std::size_t i = 0; i < type.size(); ++i) {
-    if (i > 0 && upper(i) && (lower(i - 1) || lower(i + 1))) text += '_';
-    text +=
-        static_cast<char>(std::tolower(static_cast<unsigned char>(type[i])));
-  }
-  return text;
-}
 
 Json keras_tensor(const KerasValue& value) {
   return {{"class_name", "__keras_tensor__"},

@@ -4,34 +4,10 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/base/snake_case.h"
 
 namespace dl::convert::keras {
 namespace {
-
-bool upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool lower(char c) { return c >= 'a' && c <= 'z'; }
-
-// As Keras has it: "SeparableConv2D" is "separable_conv2d", "PReLU" "p_re_lu".
-// First a '_' goes before each capital that small letters follow, unless it is
-// the first of what is looked at; then between a small letter and a capital.
-std::string snake_case(const std::string& name) {
-  std::string words;
-  for (std::size_t i = 0; i < name.size();) {
-    words += name[i++];
-    if (i + 1 >= name.size() || !upper(name[i]) || !lower(name[i + 1]))
-      continue;
-    words += '_';
-    words += name[i++];
-    while (i < name.size() && lower(name[i])) words += name[i++];
-  }
-  std::string snake;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0 && lower(words[i - 1]) && upper(words[i])) snake += '_';
-    snake +=
-        upper(words[i]) ? static_cast<char>(words[i] - 'A' + 'a') : words[i];
-  }
-  return snake;
-}
 
 // Layers are numbered by class, in their order.
 std::string place_of(const ModelSpec& model, std::size_t at) {
