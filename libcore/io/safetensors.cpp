@@ -163,4 +163,14 @@ std::vector<std::byte> safetensors_header(
   return bytes;
 }
 
+Digest metadata_digest(const std::map<std::string, std::string>& metadata) {
+  Digest digest;
+  for (const auto& [key, value] : metadata) {
+    if (key == "xxh3") continue;
+    digest.add_text(key);
+    digest.add_text(value);
+  }
+  return digest;
+}
+
 }  // namespace dl::io

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "libcore/io/digest.h"
+
 namespace dl::io {
 
 struct TensorEntry {
@@ -52,6 +54,10 @@ SafetensorsHeader parse_safetensors(std::span<const std::byte> blob);
 std::vector<std::byte> safetensors_header(
     const std::map<std::string, std::string>& metadata,
     std::vector<TensorEntry>& tensors);
+
+// The checksum that a file of ours keeps as "xxh3" in its metadata, begun: with
+// every other key and its value.
+Digest metadata_digest(const std::map<std::string, std::string>& metadata);
 
 }  // namespace dl::io
 

@@ -130,12 +130,7 @@ auto values_of(M& model, const Slot& slot) {
 // Starts the digest of a file: everything but the tensors' bytes.
 io::Digest start_digest(const ModelStrings& metadata,
                         const std::vector<io::TensorEntry>& entries) {
-  io::Digest digest;
-  for (const auto& [key, value] : metadata) {
-    if (key == "xxh3") continue;
-    digest.add_text(key);
-    digest.add_text(value);
-  }
+  io::Digest digest = io::metadata_digest(metadata);
   for (const io::TensorEntry& entry : entries) {
     digest.add_text(entry.name);
     std::string shape = entry.dtype;

@@ -42,12 +42,7 @@ std::string digest_of(const Model& model) {
 std::string digest_of(const Strings& metadata,
                       const std::vector<io::TensorEntry>& entries,
                       std::span<const std::span<const std::byte>> tensors) {
-  io::Digest digest;
-  for (const auto& [key, value] : metadata) {
-    if (key == "xxh3") continue;
-    digest.add_text(key);
-    digest.add_text(value);
-  }
+  io::Digest digest = io::metadata_digest(metadata);
   for (const io::TensorEntry& entry : entries) {
     std::string text = entry.name + " " + entry.dtype;
     for (const std::int64_t extent : entry.shape)
