@@ -16,11 +16,9 @@ Mapping::~Mapping() {
 }
 
 std::shared_ptr<const Mapping> map_file(std::string_view spec) {
-  if (!names_file(spec)) return {};
   const std::string path(spec);
   struct stat info {};
-  // Asked first: opening a FIFO would wait for its writer.
-  if (::stat(path.c_str(), &info) < 0 || !S_ISREG(info.st_mode)) return {};
+  if (!is_regular(path, info)) return {};
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
   void* memory = MAP_FAILED;
