@@ -32,9 +32,6 @@ class EarlyStopping {
   // Why to stop now, as "no better accuracy for 3 epochs"; "" to go on.
   std::string verdict(const std::string& metric) const;
 
-  std::optional<double> best() const { return best_; }
-  std::int64_t best_epoch() const { return best_epoch_; }
-
   Json to_json() const;
   void restore(const JsonView& json);
 

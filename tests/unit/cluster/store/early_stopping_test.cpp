@@ -17,8 +17,8 @@ TEST_CASE("patience counts epochs without improvement") {
   CHECK(stopping.verdict("accuracy").empty());
   CHECK_FALSE(stopping.observe(4, 0.55));
   CHECK(stopping.verdict("accuracy") == "no better accuracy for 2 epochs");
-  CHECK(*stopping.best() == 0.6);
-  CHECK(stopping.best_epoch() == 2);
+  CHECK(stopping.to_json().at("best") == 0.6);
+  CHECK(stopping.to_json().at("best_epoch") == 2);
 }
 
 TEST_CASE("for losses less is better") {
