@@ -1,21 +1,11 @@
 #include "libcore/cluster/store/run_directory.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include "libcore/base/failpoint.h"
-#include "libcore/base/host_name.h"
 #include "libcore/cluster/store/replay.h"
 #include "libcore/cluster/store/run_files.h"
 #include "libcore/cluster/store/run_json.h"
@@ -32,29 +22,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kKept = 2;
 constexpr const char* kLearnOn =
     ", and either with --init MODEL learns on from a copy of the model";
-constexpr int kLockTries = 40;
-constexpr std::chrono::milliseconds kLockPause{50};
-
-// Who has the run directory, by its lock file.
-struct Holder {
-  unsigned long long pid = 0, incarnation = 0;
-  std::string host;
-
-  std::string describe() const {
-    return "process " + (pid > 0 ? std::to_string(pid) : "(unknown)") +
-           (host.empty() ? "" : " on " + host);
-  }
-};
-
-Holder read_holder(int file) {
-  char text[320] = {}, host[257] = {};
-  Holder holder;
-  if (::pread(file, text, sizeof text - 1, 0) <= 0) return holder;
-  if (std::sscanf(text, "%llu %llu %256s", &holder.pid, &holder.incarnation,
-                  host) == 3)
-    holder.host = host;
-  return holder;
-}
 
 // No FIFO, which would be waited for, and no link to itself.
 bool can_be_read(const fs::directory_entry& entry) {
@@ -182,7 +149,7 @@ RunDirectory::RunDirectory(const std::string& path) : path_(path) {
   if (error)
     throw Error{Code::kCantCreate, "cannot create the run directory '" + path +
                                        "': " + error.message()};
-  lock();
+  lock_.emplace(path);
   sweep();
 }
 
@@ -190,55 +157,13 @@ RunDirectory::RunDirectory(const std::string& path) : path_(path) {
 RunDirectory::~RunDirectory() {
   std::error_code ignored;
   if (made_ && !fs::exists(file("run.json"), ignored)) {
-    fs::remove(file("lock"), ignored);
+    fs::remove(file(kLockName), ignored);
     fs::remove(path_, ignored);  // unless somebody put something there
   }
-  ::close(lock_);
 }
 
 std::string RunDirectory::file(const std::string& name) const {
   return path_ + "/" + name;
-}
-
-// The lock file says who holds it and how many held it: "PID INCARNATION HOST".
-// The system gives the lock back when its holder dies.
-void RunDirectory::lock() {
-  const std::string name = file("lock");
-  lock_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (lock_ < 0)
-    throw Error{Code::kCantCreate,
-                "cannot open '" + name + "': " + std::strerror(errno)};
-  // The system takes a moment to end a process that was killed.
-  bool locked = false;
-  int why = 0;
-  for (int tries = 0; tries < kLockTries; ++tries) {
-    locked = ::flock(lock_, LOCK_EX | LOCK_NB) == 0;
-    why = errno;
-    if (locked || why != EWOULDBLOCK) break;
-    std::this_thread::sleep_for(kLockPause);
-  }
-  const Holder before = read_holder(lock_);
-  if (!locked) {
-    ::close(lock_);
-    if (why != EWOULDBLOCK)
-      throw Error{Code::kUnavailable,
-                  "cannot lock '" + name + "': " + std::strerror(why) +
-                      "; give a --run on storage that can lock files"};
-    throw Error{Code::kUnavailable, "the run directory '" + path_ +
-                                        "' is in use by " + before.describe()};
-  }
-  incarnation_ = before.incarnation + 1;
-  const std::string text = std::to_string(::getpid()) + " " +
-                           std::to_string(incarnation_) + " " + host_name() +
-                           "\n";
-  const auto size = static_cast<ssize_t>(text.size());
-  // Never empty in between: the count must not be lost.
-  if (::pwrite(lock_, text.data(), text.size(), 0) != size ||
-      ::ftruncate(lock_, size) != 0) {
-    const std::string error = std::strerror(errno);
-    ::close(lock_);
-    throw Error{Code::kIo, "cannot write '" + name + "': " + error};
-  }
 }
 
 // What a master that was killed could not remove.

@@ -13,6 +13,7 @@
 
 #include "libcore/base/json.h"
 #include "libcore/base/log.h"
+#include "libcore/cluster/store/run_lock.h"
 #include "libcore/nn/model/model.h"
 
 namespace dl::cluster {
@@ -31,7 +32,7 @@ class RunDirectory {
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const;
   // How many masters have run here, this one included.
-  std::uint64_t incarnation() const { return incarnation_; }
+  std::uint64_t incarnation() const { return lock_->incarnation(); }
 
   // Removes what an earlier run left, but for the files whose absolute paths
   // are in `keep`.  Throws Error: kIo.
@@ -65,14 +66,12 @@ class RunDirectory {
                    const std::string& kept = "");
 
  private:
-  void lock();
   void sweep();
 
   bool made_ = false;  // the folder was not there before
 
   std::string path_;
-  int lock_ = -1;
-  std::uint64_t incarnation_ = 1;
+  std::optional<RunLock> lock_;  // the folder comes before it
 };
 
 // Paths of the checkpoints in a run directory, oldest first.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -12,6 +11,7 @@
 #include "libcore/base/json.h"
 #include "libcore/cluster/store/numbered_name.h"
 #include "libcore/cluster/store/run_json.h"
+#include "libcore/cluster/store/run_lock.h"
 #include "libcore/cluster/store/update_log_format.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
@@ -29,7 +29,7 @@ bool is_file_of_run(const std::string& file, const std::string& folder) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
-    if ((is_of_run(name) || name == "lock") &&
+    if ((is_of_run(name) || name == kLockName) &&
         fs::equivalent(entry.path(), file, ignored))
       return true;
   }
@@ -49,7 +49,7 @@ bool is_same_place(const fs::path& a, const fs::path& b) {
 // Whether the run would write a file of this name.
 bool has_name_of_run(const fs::path& file, const std::string& folder) {
   const std::string name = file.filename().string();
-  if (!is_of_run(name) && name != "lock") return false;
+  if (!is_of_run(name) && name != kLockName) return false;
   const fs::path parent = file.has_parent_path() ? file.parent_path() : ".";
   return is_same_place(parent, folder);
 }
@@ -132,17 +132,11 @@ void write_text(const std::string& path, const std::string& text) {
 
 namespace {
 
-// Called like what a master has while it runs, and none of it; an early end
-// leaves a lock that is empty or tells of who had it.
+// Called like what a master has while it runs, and none of it.
 bool is_foreign(const fs::directory_entry& entry) {
   const std::string name = entry.path().filename().string();
   if (name == "socket") return !entry.is_socket();
-  if (name != "lock") return false;
-  if (entry.is_symlink() || !entry.is_regular_file()) return true;
-  std::ifstream file(entry.path());
-  std::uint64_t pid = 0, incarnation = 0;
-  return file.peek() != std::ifstream::traits_type::eof() &&
-         !(file >> pid >> incarnation);
+  return name == kLockName && !may_be_lock(entry);
 }
 
 }  // namespace

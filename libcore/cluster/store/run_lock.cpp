@@ -1,0 +1,111 @@
+#include "libcore/cluster/store/run_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <thread>
+
+#include "libcore/base/error.h"
+#include "libcore/base/host_name.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr int kLockTries = 40;
+constexpr std::chrono::milliseconds kLockPause{50};
+constexpr std::size_t kMostText = 320;  // of two numbers and a name
+
+struct Holder {
+  std::uint64_t pid = 0, incarnation = 0;
+  std::string host;
+
+  std::string describe() const {
+    return "process " + (pid > 0 ? std::to_string(pid) : "(unknown)") +
+           (host.empty() ? "" : " on " + host);
+  }
+};
+
+// Nothing where the text is not a lock's.
+std::optional<Holder> holder_in(const std::string& text) {
+  std::istringstream words(text);
+  Holder holder;
+  if (!(words >> holder.pid >> holder.incarnation)) return std::nullopt;
+  words >> holder.host;
+  return holder;
+}
+
+Holder read_holder(int file) {
+  std::string text(kMostText, '\0');
+  const ssize_t size = ::pread(file, text.data(), text.size(), 0);
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return holder_in(text).value_or(Holder());
+}
+
+// Zero, or why it cannot be had.  The system takes a moment to end a process
+// that was killed.
+int try_lock(int file) {
+  for (int tries = 0; tries < kLockTries; ++tries) {
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0) return 0;
+    if (errno != EWOULDBLOCK) return errno;
+    std::this_thread::sleep_for(kLockPause);
+  }
+  return EWOULDBLOCK;
+}
+
+// Never empty in between: the count must not be lost.
+bool write_holder(int file, const Holder& holder) {
+  const std::string text = std::to_string(holder.pid) + " " +
+                           std::to_string(holder.incarnation) + " " +
+                           holder.host + "\n";
+  const auto size = static_cast<ssize_t>(text.size());
+  return ::pwrite(file, text.data(), text.size(), 0) == size &&
+         ::ftruncate(file, size) == 0;
+}
+
+}  // namespace
+
+// Made in full before it can fail: then the destructor closes the file.
+RunLock::RunLock(const std::string& folder) : RunLock() {
+  const std::string name = folder + "/" + kLockName;
+  file_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (file_ < 0)
+    throw Error{Code::kCantCreate,
+                "cannot open '" + name + "': " + std::strerror(errno)};
+  const int why = try_lock(file_);
+  const Holder before = read_holder(file_);
+  if (why == EWOULDBLOCK)
+    throw Error{Code::kUnavailable, "the run directory '" + folder +
+                                        "' is in use by " + before.describe()};
+  if (why != 0)
+    throw Error{Code::kUnavailable,
+                "cannot lock '" + name + "': " + std::strerror(why) +
+                    "; give a --run on storage that can lock files"};
+  incarnation_ = before.incarnation + 1;
+  if (!write_holder(file_, {static_cast<std::uint64_t>(::getpid()),
+                            incarnation_, host_name()}))
+    throw Error{Code::kIo,
+                "cannot write '" + name + "': " + std::strerror(errno)};
+}
+
+RunLock::~RunLock() {
+  if (file_ >= 0) ::close(file_);
+}
+
+bool may_be_lock(const std::filesystem::directory_entry& entry) {
+  if (entry.is_symlink() || !entry.is_regular_file()) return false;
+  std::ifstream file(entry.path());
+  std::string text(kMostText, '\0');
+  file.read(text.data(), kMostText);
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text.empty() || holder_in(text);
+}
+
+}  // namespace dl::cluster
