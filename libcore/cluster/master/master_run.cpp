@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "libcore/base/clock.h"
@@ -16,19 +16,16 @@
 #include "libcore/cluster/master/crew.h"
 #include "libcore/cluster/master/estimate_round.h"
 #include "libcore/cluster/master/farewell.h"
+#include "libcore/cluster/master/master_socket.h"
 #include "libcore/cluster/master/progress_line.h"
+#include "libcore/cluster/master/verdict.h"
 #include "libcore/cluster/master/watchdog.h"
 #include "libcore/cluster/plan/plan.h"
 #include "libcore/cluster/plan/run_store.h"
-#include "libcore/cluster/protocol/endpoint.h"
 #include "libcore/cluster/records/batches.h"
 #include "libcore/cluster/settings/worker_advice.h"
-#include "libcore/cluster/store/divergence.h"
-#include "libcore/cluster/store/run_files.h"
-#include "libcore/cluster/transport/local_socket.h"
 #include "libcore/eval/model.h"
 #include "libcore/io/hex.h"
-#include "libcore/io/source.h"
 
 namespace dl::cluster {
 
@@ -61,17 +58,17 @@ class Master {
  private:
   Report begun() const;
   Outcome finished();
-  void judge(const RunState& state, Outcome& outcome) const;
-  void begin_history();
-  std::unique_ptr<RouterSocket> listen();
-  int threads_of_worker() const;
-  std::vector<RouterSocket::Incoming> start_workers(RouterSocket& socket);
-  void start(RouterSocket& socket);
-  std::string told_endpoint(const RouterSocket& socket) const;
-  void announce(const RouterSocket& socket);
-  void write_master_file(bool finished) const;
   void tell_waiting();
-  void loop(RouterSocket& socket);
+  Sizes sizes() const;
+  void begin_history();
+  int threads_of_worker() const;
+  std::vector<RouterSocket::Incoming> start_workers();
+  void start();
+  void advise() const;
+  void work(std::span<const RouterSocket::Incoming> first);
+  void loop();
+  void give_up(const Error& error);
+  void dismiss();
   void see_off(int code, const std::string& reason,
                const Farewell::Goes& goes = Farewell::everybody);
   void receive();
@@ -79,6 +76,7 @@ class Master {
   MasterData& data_of(const Fetch& fetch);
   Hooks hooks();
   Outcome outcome();
+  Outcome trained();
   Outcome estimated() const;
 
   const MasterOptions& options_;
@@ -90,8 +88,7 @@ class Master {
   std::string run_ = new_run_id();
   std::string tree_key_;  // Welcome::tree_key
   bool some_have_old_key_ = false;
-  std::optional<LocalSocket> local_socket_;
-  std::unique_ptr<RouterSocket> socket_;
+  MasterSocket socket_{options_, store_.path(), run_, log_};
   std::optional<SocketLink> link_;
   std::optional<EventLog> events_;
   std::optional<RunContext> context_;
@@ -111,8 +108,8 @@ Outcome Master::run() {
   // What fails leaves an earlier run as it is, and no new one.
   const bool anew = options_.fresh || !store_.holds_run();
   if (anew) {
-    socket_ = listen();
-    first = start_workers(*socket_);
+    socket_.open(sizes());
+    first = start_workers();
     if (options_.fresh) store_.start_over(plan_);
   }
   state_ = store_.take_up(plan_);
@@ -121,100 +118,29 @@ Outcome Master::run() {
     tell_waiting();
     return outcome;
   }
-  if (!anew) socket_ = listen();
+  if (!anew) socket_.open(sizes());
   begin_history();
   if (store_.known())
     log_(Level::kInfo, "going on with " + store_.describe(state_));
-  if (!anew) first = start_workers(*socket_);
-  start(*socket_);
+  if (!anew) first = start_workers();
+  start();
   try {
-    for (const RouterSocket::Incoming& incoming : first)
-      coordinator_->handle(incoming, monotonic_seconds());
-    loop(*socket_);
-    if (coordinator_->finished() && !options_.estimate)
-      store_.write_model(context_->state);
+    work(first);
   } catch (const Error& error) {
-    watchdog_.reset();
-    see_off(static_cast<int>(error.code()), error.code() == Code::kDiverged
-                                                ? "training went wrong"
-                                                : error.what());
-    events_->write("stop", {{"why", error.what()},
-                            {"code", static_cast<int>(error.code())}});
-    if (crew_) crew_->finish(kWorkersLeave);
-    context_->report.seconds = monotonic_seconds() - began_;
-    if (error.code() == Code::kDiverged) log_(Level::kInfo, outcome().text);
+    give_up(error);
     throw;
   }
-  context_->report.seconds = monotonic_seconds() - began_;
-  // Workers that this master has not started wait for the next stage, as for
-  // one that comes back.
-  if (!coordinator_->finished())
-    see_off(75, coordinator_->stop_reason());
-  else if (plan_.stage.empty())
-    see_off(0, "the run is finished");
-  else if (crew_)
-    see_off(0, "this stage is finished",
-            [this](const std::string& name) { return crew_->has(name); });
-  if (crew_) crew_->finish(kWorkersLeave);
-  // Who waits for us, or has lost us, need not wait any longer.
-  if (coordinator_->finished() && plan_.stage.empty()) write_master_file(true);
-  if (options_.estimate) return estimated();
-  Outcome result = outcome();
-  events_->write("report", result.json);
-  if (coordinator_->finished()) {
-    if (const std::string lacking = context_->report.lacking();
-        !lacking.empty() && context_->state.setbacks == 0)
-      log_(Level::kWarning,
-           "the model lacks much of what was learnt: " + lacking +
-               "; the loss of training is that of workers, which have it; " +
-               (options_.sharing.threshold == SharingOptions().threshold
-                    ? "take more epochs"
-                    : "take the default --threshold, or more epochs"));
-    judge(context_->state, result);
-    return result;
-  }
-  log_(Level::kInfo, result.text);
-  throw Error{Code::kTryAgain, "stopped: " + coordinator_->stop_reason() +
-                                   "; the state is saved in '" + store_.path() +
-                                   "', the same command goes on"};
+  dismiss();
+  return options_.estimate ? estimated() : trained();
 }
 
-std::unique_ptr<RouterSocket> Master::listen() {
-  std::string endpoint = options_.bind;
-  Security security = options_.security;
-  const bool keys_given = !security.keys.empty() || security.insecure;
-  const bool comes_from_elsewhere =
-      keys_given || options_.network.given() || !options_.hosts_listed.empty();
-  if (options_.local > 0 && endpoint.empty() && !comes_from_elsewhere)
-    endpoint = local_socket_.emplace(store_.path()).endpoint();
-  if (!options_.hosts_listed.empty() && !keys_given)
-    security.own = make_key_pair();
-  if (options_.network.given())
-    endpoint =
-        at_own_address(endpoint.empty() ? std::string(kAnyEndpoint) : endpoint,
-                       options_.network, log_);
-  try {
-    auto socket = std::make_unique<RouterSocket>(
-        endpoint.empty() ? std::string(kAnyEndpoint) : endpoint, security,
-        log_);
-    Sizes sizes = plan_.sizes();
-    sizes.shards = plan_.training->shards().size();
-    if (options_.estimate) sizes.load = kLongestLoad;
-    if (plan_.evaluation) sizes.evaluations = kMaxBody;
-    socket->expect({.from = kFromWorker, .sizes = sizes, .greets = true},
-                   {.from = kFromMaster, .sizes = sizes});
-    const std::string told = told_endpoint(*socket);
-    if (!local_socket_)
-      log_(
-          Level::kInfo,
-          "listening at " + socket->endpoint() +
-              (told == socket->endpoint() ? "" : ", to be reached at " + told));
-    return socket;
-  } catch (const Error& error) {
-    if (!endpoint.empty() || error.code() != Code::kUsage) throw;
-    throw Error{Code::kUsage, std::string(error.what()) +
-                                  "; --local COUNT trains on this host alone"};
-  }
+// What the run may send and receive.
+Sizes Master::sizes() const {
+  Sizes sizes = plan_.sizes();
+  sizes.shards = plan_.training->shards().size();
+  if (options_.estimate) sizes.load = kLongestLoad;
+  if (plan_.evaluation) sizes.evaluations = kMaxBody;
+  return sizes;
 }
 
 // What a report says of the run before it goes on.
@@ -253,36 +179,8 @@ Outcome Master::finished() {
     events_->write("report", json);
   }
   Outcome result{"", json};
-  judge(state_, result);
+  if (!options_.estimate) judge(options_, plan_, store_, state_, result);
   return result;
-}
-
-// Of a run that is finished: whether its model is much worse than one that it
-// had, or of no use.
-void Master::judge(const RunState& state, Outcome& outcome) const {
-  if (options_.estimate) return;
-  const HeldOut held_out{plan_.settings.metric,
-                         plan_.evaluation ? plan_.evaluation->examples() : 0,
-                         plan_.loss_of_chance};
-  const std::string remedy = divergence_remedy(plan_.settings.mode);
-  if (const std::string nothing = learnt_nothing(state, held_out);
-      !nothing.empty())
-    outcome.remark = "nothing was learnt: " + nothing + "; " + remedy +
-                     ", or look at the data's labels";
-  const std::string why = ends_badly(state, held_out);
-  if (why.empty()) return;
-  std::string text = "training ended badly: " + why;
-  if (!plan_.keep_best)
-    text += "; '" + options_.output + "' is what it ended with";
-  const std::string better =
-      store_.where_model(better_version(state, plan_.settings.metric));
-  if (!better.empty()) text += "; " + better;
-  text += "; " + remedy;
-  if (limits_of(options_).on_divergence != OnDivergence::kIgnore &&
-      !plan_.keep_best)
-    outcome.verdict = Error{Code::kDiverged, text};
-  else
-    outcome.remark = text;
 }
 
 void Master::begin_history() {
@@ -312,19 +210,18 @@ int Master::threads_of_worker() const {
 
 // Those that are wanted; returns when one of them has spoken, with what it
 // said: it has its device then.
-std::vector<RouterSocket::Incoming> Master::start_workers(
-    RouterSocket& socket) {
-  link_.emplace(socket);
+std::vector<RouterSocket::Incoming> Master::start_workers() {
+  link_.emplace(socket_.socket());
   if (started_workers(options_) == 0) return {};
-  crew_.emplace(options_, socket, told_endpoint(socket), threads_of_worker(),
-                log_);
+  crew_.emplace(options_, socket_.socket(), socket_.endpoint_for_others(),
+                threads_of_worker(), log_);
   waiting_since_ = monotonic_seconds();
   if (auto first = crew_->first_word(*link_, limits_of(options_).wait))
     return {*first};
   return {};
 }
 
-void Master::start(RouterSocket& socket) {
+void Master::start() {
   context_.emplace(plan_.settings, limits_of(options_), run_,
                    store_.incarnation(), *events_, *link_, log_);
   context_->updates = store_.begin_log(run_, state_);
@@ -358,43 +255,25 @@ void Master::start(RouterSocket& socket) {
   context_->odd_values = [this](const data::Piece& piece) {
     return plan_.training->odd_values(piece);
   };
-  if (!socket.public_key().empty() &&
+  if (!socket_.socket().public_key().empty() &&
       context_->limits.topology != Topology::kStar)
     tree_key_ = make_key_pair().secret_key;
   const double now = monotonic_seconds();
   coordinator_.emplace(*context_, hooks(), now, waiting_since_.value_or(now));
+  if (!options_.estimate) advise();
+  socket_.announce();
+}
+
+// What somebody who trains this should know.
+void Master::advise() const {
   const std::string advice = plan_.advice();
-  if (!advice.empty() && options_.local != 1 && !options_.estimate)
-    log_(Level::kInfo, advice);
+  if (!advice.empty() && options_.local != 1) log_(Level::kInfo, advice);
   const std::string workers = worker_advice(
       plan_.settings, context_->limits.min_workers, plan_.batches_per_epoch());
-  if (!workers.empty() && !options_.estimate) log_(Level::kWarning, workers);
+  if (!workers.empty()) log_(Level::kWarning, workers);
   const std::string fact =
       together(plan_.settings, context_->limits.min_workers);
-  if (workers.empty() && !fact.empty() && !options_.estimate)
-    log_(Level::kInfo, fact);
-  announce(socket);
-}
-
-// Where others find it.
-std::string Master::told_endpoint(const RouterSocket& socket) const {
-  return options_.advertise.empty()
-             ? socket.endpoint()
-             : advertised(socket.endpoint(), options_.advertise);
-}
-
-void Master::announce(const RouterSocket& socket) {
-  if (options_.listening) options_.listening(socket.endpoint());
-  write_master_file(false);
-}
-
-void Master::write_master_file(bool finished) const {
-  if (options_.master_file.empty()) return;
-  Json file = {{"endpoint", told_endpoint(*socket_)},
-               {"run", run_},
-               {"curve", socket_->public_key()}};
-  if (finished) file["finished"] = true;
-  write_text(options_.master_file, dump_json(file) + "\n");
+  if (workers.empty() && !fact.empty()) log_(Level::kInfo, fact);
 }
 
 // Workers that were started with a master that has nothing left to do: it stays
@@ -404,20 +283,10 @@ void Master::tell_waiting() {
       !options_.master_file.empty() || tcp_address(options_.bind);
   if (!expects_workers || !plan_.stage.empty() || options_.estimate) return;
   try {
-    if (!socket_) socket_ = listen();
-    announce(*socket_);
-    const double end = monotonic_seconds() + kFarewellSeconds;
-    Stop stop;
-    stop.reason = "the run is finished";
-    Envelope envelope;
-    envelope.run = run_;
-    while (monotonic_seconds() < end) {
-      if (readable(options_.stop)) break;
-      const auto incoming = socket_->receive(kPause);
-      if (incoming && incoming->received.message.type == MessageType::kHello)
-        socket_->send(incoming->peer, stop.to_message(), envelope);
-    }
-    write_master_file(true);
+    if (!socket_.is_open()) socket_.open(sizes());
+    socket_.announce();
+    socket_.turn_away(kFarewellSeconds);
+    socket_.announce_end();
   } catch (const Error& error) {
     log_(Level::kWarning, std::string("workers that wait for this master are "
                                       "not told: ") +
@@ -425,7 +294,16 @@ void Master::tell_waiting() {
   }
 }
 
-void Master::loop(RouterSocket& socket) {
+// Until the run is finished, or stopped.
+void Master::work(std::span<const RouterSocket::Incoming> first) {
+  for (const RouterSocket::Incoming& incoming : first)
+    coordinator_->handle(incoming, monotonic_seconds());
+  loop();
+  if (coordinator_->finished() && !options_.estimate)
+    store_.write_model(context_->state);
+}
+
+void Master::loop() {
   watchdog_.emplace(kSilence * limits_of(options_).lost_after, log_,
                     end_at_once);
   while (!coordinator_->finished() && !coordinator_->stopped()) {
@@ -444,9 +322,9 @@ void Master::loop(RouterSocket& socket) {
     if (crew_ && !stopping_) crew_->look_after(&*coordinator_, &*context_);
     if (crew_ && stopping_) crew_->let_go(*coordinator_);
     renew_tree_key();
-    if (socket.renew_server_key()) {
+    if (socket_.socket().renew_server_key()) {
       log_(Level::kInfo, "server.key is another one; workers join again");
-      announce(socket);
+      socket_.announce();
     }
     coordinator_->tick(monotonic_seconds());
     progress_.observe(*context_);
@@ -485,6 +363,35 @@ void Master::see_off(int code, const std::string& reason,
   }
   farewell.end();
   coordinator_->retire_keys();
+}
+
+// After what ended the run for all.
+void Master::give_up(const Error& error) {
+  watchdog_.reset();
+  const bool diverged = error.code() == Code::kDiverged;
+  see_off(static_cast<int>(error.code()),
+          diverged ? "training went wrong" : error.what());
+  events_->write("stop", {{"why", error.what()},
+                          {"code", static_cast<int>(error.code())}});
+  if (crew_) crew_->finish(kWorkersLeave);
+  context_->report.seconds = monotonic_seconds() - began_;
+  if (diverged) log_(Level::kInfo, outcome().text);
+}
+
+// Lets workers go.  Those that this master has not started wait for the next
+// stage, as for one that comes back.
+void Master::dismiss() {
+  context_->report.seconds = monotonic_seconds() - began_;
+  const bool finished = coordinator_->finished();
+  if (!finished)
+    see_off(75, coordinator_->stop_reason());
+  else if (plan_.stage.empty())
+    see_off(0, "the run is finished");
+  else if (crew_)
+    see_off(0, "this stage is finished",
+            [this](const std::string& name) { return crew_->has(name); });
+  if (crew_) crew_->finish(kWorkersLeave);
+  if (finished && plan_.stage.empty()) socket_.announce_end();
 }
 
 void Master::receive() {
@@ -552,6 +459,25 @@ Outcome Master::outcome() {
   if (coordinator_->finished()) report.model = options_.output;
   if (crew_) report.hosts = crew_->hosts(report.batches_of);
   return {report.to_text(context_->state), report.to_json(context_->state)};
+}
+
+// Throws Error: kTryAgain, the run was stopped.
+Outcome Master::trained() {
+  Outcome result = outcome();
+  events_->write("report", result.json);
+  if (!coordinator_->finished()) {
+    log_(Level::kInfo, result.text);
+    throw Error{Code::kTryAgain, "stopped: " + coordinator_->stop_reason() +
+                                     "; the state is saved in '" +
+                                     store_.path() +
+                                     "', the same command goes on"};
+  }
+  if (const std::string lack =
+          lack_of_model(options_, context_->report, context_->state);
+      !lack.empty())
+    log_(Level::kWarning, lack);
+  judge(options_, plan_, store_, context_->state, result);
+  return result;
 }
 
 Outcome Master::estimated() const {

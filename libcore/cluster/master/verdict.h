@@ -1,0 +1,27 @@
+// What is said against the model of a run that is finished.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_VERDICT_H_
+#define DL_LIBCORE_CLUSTER_MASTER_VERDICT_H_
+
+#include <string>
+
+#include "libcore/cluster/master/master.h"
+#include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/plan/run_store.h"
+#include "libcore/cluster/report/report.h"
+
+namespace dl::cluster {
+
+// Whether the model is much worse than one that the run had, or of no use: the
+// outcome's verdict or its remark.
+void judge(const MasterOptions& options, const Plan& plan,
+           const RunStore& store, const RunState& state, Outcome& outcome);
+
+// Sharing: that the model lacks much of what workers have learnt; "": it does
+// not.
+std::string lack_of_model(const MasterOptions& options, const Report& report,
+                          const RunState& state);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_VERDICT_H_
