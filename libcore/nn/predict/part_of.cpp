@@ -215,12 +215,6 @@ void forget_features(data::Metadata& data) {
 
 }  // namespace
 
-NetworkConfig part_of(const NetworkConfig& config,
-                      std::span<const std::string> inputs,
-                      std::span<const std::string> outputs) {
-  return Cutter(config).cut(inputs, outputs).config;
-}
-
 Model part_of(const Model& model, std::span<const std::string> inputs,
               std::span<const std::string> outputs) {
   Cut cut = Cutter(model.config).cut(inputs, outputs);

@@ -16,17 +16,6 @@ using Names = std::vector<std::string>;
 
 constexpr std::int64_t kExamples = 3;
 
-std::string refusal(const NetworkConfig& config, const Names& inputs,
-                    const Names& outputs) {
-  try {
-    part_of(config, inputs, outputs);
-  } catch (const Error& e) {
-    CHECK(e.code() == Code::kUsage);
-    return e.what();
-  }
-  return "";
-}
-
 // With random parameters and statistics.
 Model model_of(const NetworkConfig& config) {
   Network network = testing::compile(config, kExamples);
@@ -37,6 +26,17 @@ Model model_of(const NetworkConfig& config) {
   model.normalizers.outputs.resize(config.outputs.size());
   take_from(network, model);
   return model;
+}
+
+std::string refusal(const Model& whole, const Names& inputs,
+                    const Names& outputs) {
+  try {
+    part_of(whole, inputs, outputs);
+  } catch (const Error& e) {
+    CHECK(e.code() == Code::kUsage);
+    return e.what();
+  }
+  return "";
 }
 
 std::vector<tensor::Tensor> predict(const Model& model,
@@ -139,21 +139,21 @@ TEST_CASE("the two parts of a random graph say what the whole does",
 }
 
 TEST_CASE("a part keeps the names that data have", "[part]") {
-  const NetworkConfig whole = parse_network(kSiamese, "'g.json'");
-  const NetworkConfig right = part_of(whole, {}, Names{"other"});
+  const Model whole = model_of(parse_network(kSiamese, "'g.json'"));
+  const NetworkConfig right = part_of(whole, {}, Names{"other"}).config;
   REQUIRE(right.inputs.size() == 1);
   REQUIRE(right.layers.size() == 1);
   CHECK_FALSE(right.layers[0].shares);
   const Wanted wanted = wanted_by(right, layout_of(right));
   CHECK(wanted.inputs[0].tensor == "features/right");
   // Of what goes into a node, the whole says nothing.
-  const NetworkConfig head = part_of(whole, Names{"both"}, Names{"same"});
+  const NetworkConfig head =
+      part_of(whole, Names{"both"}, Names{"same"}).config;
   CHECK(wanted_by(head, layout_of(head)).inputs[0].tensor == "features");
   // The parameters of a layer that is left out are those of the one that has
   // them in common with it.
-  const Model model = model_of(whole);
-  CHECK(part_of(model, {}, Names{"other"}).parameters ==
-        part_of(model, {}, Names{"code"}).parameters);
+  CHECK(part_of(whole, {}, Names{"other"}).parameters ==
+        part_of(whole, {}, Names{"code"}).parameters);
 }
 
 TEST_CASE("a part of a chain takes sequences as the whole does", "[part]") {
@@ -161,7 +161,7 @@ TEST_CASE("a part of a chain takes sequences as the whole does", "[part]") {
       {"type": "dense", "name": "each", "units": 4},
       {"type": "lstm", "name": "last", "units": 5},
       {"type": "output", "units": 2, "loss": "l2"})"));
-  const NetworkConfig each = part_of(whole.config, {}, Names{"each"});
+  const NetworkConfig each = part_of(whole, {}, Names{"each"}).config;
   CHECK_FALSE(each.is_graph());
   CHECK(layout_of(each).layers[0].output.shape == tensor::Shape{3, 4});
   CHECK(part_of(whole, {}, Names{"last", "each"}).config.outputs ==
@@ -169,7 +169,7 @@ TEST_CASE("a part of a chain takes sequences as the whole does", "[part]") {
 }
 
 TEST_CASE("what is no part is refused", "[part]") {
-  const NetworkConfig whole = parse_network(kSiamese, "'g.json'");
+  const Model whole = model_of(parse_network(kSiamese, "'g.json'"));
   CHECK(refusal(whole, {}, {"cod"}) ==
         "no node is called 'cod'; did you mean 'code'? The nodes are code, "
         "other, both, same");
