@@ -97,6 +97,15 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.add("on-divergence", &m.on_divergence, "WHAT", "reduce, stop or ignore");
 }
 
+void declare_elsewhere(dl::cli::Options& opt) {
+  opt.elsewhere({"learning-rate", "lr", "momentum"},
+                "it is a key of \"updater\" in the network, see UPDATERS in "
+                "dl-network(5)");
+  opt.elsewhere({"updater", "optimizer", "loss", "dropout", "l1", "l2",
+                 "weight-decay", "class-weights"},
+                "it is a key of the network, see dl-network(5)");
+}
+
 void declare_checkpoints(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.section("Checkpoints");
   opt.duration("checkpoint-every", &m.checkpoint_every, "TIME",
@@ -169,6 +178,7 @@ int main(int argc, char** argv) {
         declare_what(o, args.master);
         declare_workers(o, args.master);
         declare_checkpoints(o, args.master);
+        declare_elsewhere(o);
         o.section("Output");
         o.flag("json", &args.json, "the report, or the dry run, as JSON");
       },

@@ -199,6 +199,11 @@ void Options::refuse(const std::vector<std::string>& names,
   }
 }
 
+void Options::elsewhere(const std::vector<std::string>& names,
+                        const std::string& where) {
+  for (const std::string& name : names) state_->elsewhere[name] = where;
+}
+
 void Options::refuse_section(const std::string& title,
                              const std::string& why) const {
   std::vector<std::string> names;

@@ -48,6 +48,10 @@ class Options {
                 const char* metavar, const char* help);
   // Starts a group of options in --help.
   void section(const char* title);
+  // Where what other programs have options of these names for is said here:
+  // who gives one is told, "unrecognised option '--lr': " + where.
+  void elsewhere(const std::vector<std::string>& names,
+                 const std::string& where);
   // Operands.  Without this call, operands are refused.
   void rest(std::vector<std::string>* value);
 

@@ -52,20 +52,23 @@ std::string unexpected(const std::string& operand) {
               : "");
 }
 
-std::string unrecognised(const std::deque<Option>& options,
-                         const std::string& name) {
+std::string unrecognised(const Options::State& state, const std::string& name) {
+  const std::string said = "unrecognised option '" + name + "'";
+  std::string bare =
+      name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  bare = bare.substr(0, bare.find('='));
+  if (const auto at = state.elsewhere.find(bare); at != state.elsewhere.end())
+    return said + ": " + at->second;
   std::vector<std::string> names;
-  names.reserve(options.size());
-  for (const Option& option : options) names.push_back(option.name);
-  const std::string meant = nearest(
-      name.substr(std::min(name.find_first_not_of('-'), name.size())), names);
-  return "unrecognised option '" + name + "'" +
-         (meant.empty() ? "" : "; did you mean '--" + meant + "'?");
+  names.reserve(state.options.size());
+  for (const Option& option : state.options) names.push_back(option.name);
+  const std::string meant = nearest(bare, names);
+  return said + (meant.empty() ? "" : "; did you mean '--" + meant + "'?");
 }
 
-std::vector<po::option> split_command_line(const std::deque<Option>& options,
+std::vector<po::option> split_command_line(const Options::State& state,
                                            int argc, char** argv) {
-  po::options_description description = describe(options);
+  po::options_description description = describe(state.options);
   po::positional_options_description positional;
   description.add_options()("operand", po::value<std::vector<std::string>>());
   positional.add("operand", -1);
@@ -79,7 +82,7 @@ std::vector<po::option> split_command_line(const std::deque<Option>& options,
         .run()
         .options;
   } catch (const po::unknown_option& error) {
-    throw Error{Code::kUsage, unrecognised(options, error.get_option_name())};
+    throw Error{Code::kUsage, unrecognised(state, error.get_option_name())};
   } catch (const po::error& error) {
     throw Error{Code::kUsage, error.what()};
   }
@@ -110,7 +113,7 @@ const Option* Options::State::find(const std::string& name) const {
 
 void Options::State::parse(int argc, char** argv) {
   std::vector<std::string> operands;
-  for (const po::option& given : split_command_line(options, argc, argv)) {
+  for (const po::option& given : split_command_line(*this, argc, argv)) {
     if (given.string_key == "operand" || given.position_key >= 0) {
       operands.insert(operands.end(), given.value.begin(), given.value.end());
       continue;

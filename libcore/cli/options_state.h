@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,7 @@ struct Options::State {
   std::string section;
   std::deque<Option> options;  // references stay valid
   std::vector<std::string>* rest = nullptr;
+  std::map<std::string, std::string> elsewhere;  // where, by name
 
   Option& add(std::pair<std::string, char> names, const char* metavar,
               const char* help, std::string shown,

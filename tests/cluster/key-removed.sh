@@ -15,6 +15,8 @@ for topology in star tree; do
   await "work" event m.safetensors.run '"event":"commit".*"worker":4'
   [ $topology = star ] ||
     await "a parent" event m.safetensors.run '"event":"feed".*"parent":[1-3]'
+  event m.safetensors.run '"event":"join".*"key":"d".*"name":"d"' ||
+    fail "the key is not named"
   rm keys/workers/d.pub
   finish d
   said d.err "does not know this worker's key" || fail "d is not told"

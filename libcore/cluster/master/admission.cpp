@@ -18,6 +18,7 @@ void Admission::admit(const RouterSocket::Incoming& incoming) {
   Member newcomer;
   newcomer.peer = incoming.peer;
   newcomer.key = incoming.key;
+  newcomer.key_name = incoming.key_name;
   try {
     newcomer.hello = Hello::from_message(incoming.received.message);
     Member* old = context_.members.find(incoming.peer);
@@ -63,6 +64,7 @@ Member& Admission::take_in(const Member& newcomer) {
       context_.members.admit(newcomer.peer, newcomer.hello, context_.now,
                              context_.limits.lost_after, &replaced);
   member.key = newcomer.key;
+  member.key_name = newcomer.key_name;
   member.hellos = newcomer.hellos + 1;
   member.digests = context_.checks;
   Phase* const phase = context_.phase.get();
@@ -83,18 +85,21 @@ Member& Admission::take_in(const Member& newcomer) {
 
 void Admission::announce(const Member& member) {
   ++context_.report.joined;
-  context_.events.write("join", {{"worker", member.number},
-                                 {"name", member.hello.name},
-                                 {"host", member.hello.host},
-                                 {"pid", member.hello.pid},
-                                 {"device", member.hello.device},
-                                 {"threads", member.hello.threads},
-                                 {"instructions", instructions_of(member)},
-                                 {"epoch", context_.state.epoch}});
+  Json event = {{"worker", member.number},
+                {"name", member.hello.name},
+                {"host", member.hello.host},
+                {"pid", member.hello.pid},
+                {"device", member.hello.device},
+                {"threads", member.hello.threads},
+                {"instructions", instructions_of(member)},
+                {"epoch", context_.state.epoch}};
+  if (!member.key_name.empty()) event["key"] = member.key_name;
+  context_.events.write("join", std::move(event));
   context_.log(Level::kInfo,
                member.describe() + " joined: " + member.hello.device + ", " +
                    std::to_string(member.hello.threads) +
-                   (member.hello.threads == 1 ? " thread" : " threads"));
+                   (member.hello.threads == 1 ? " thread" : " threads") +
+                   (member.key_name.empty() ? "" : ", key " + member.key_name));
   note_instructions(member);
 }
 

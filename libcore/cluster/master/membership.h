@@ -49,6 +49,7 @@ struct Member {
   std::string peer;          // the connection's routing id
   Hello hello;
   std::string key;       // the connection's public key, Z85; "" without CURVE
+  std::string key_name;  // what it is called; "": it is for one process
   int hellos = 0;        // on this connection
   bool ready = false;    // it said Ready
   bool returns = false;  // a process that was a worker before

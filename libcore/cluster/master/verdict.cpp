@@ -12,7 +12,8 @@ void judge(const MasterOptions& options, const Plan& plan,
   const std::string remedy = divergence_remedy(plan.settings.mode);
   if (const std::string nothing = learnt_nothing(state, held_out);
       !nothing.empty())
-    outcome.remark = "nothing was learnt: " + nothing + "; " + remedy +
+    outcome.remark = "nothing was learnt: " + nothing + "; " +
+                     remedy_of_nothing(state, held_out, plan.settings.mode) +
                      ", or look at the data's labels";
   const std::string why = ends_badly(state, held_out);
   if (why.empty()) return;

@@ -138,11 +138,24 @@ std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
   const bool never = held_out.loss_of_chance && state.watch.learnt_nothing() &&
                      !beats_chance(state.history, held_out);
   if (!never && !is_as_bad(state, held_out, kNoBetter)) return "";
-  return "the loss is " +
-         format("%.3g", last_loss(state).value_or(state.watch.level())) +
-         (never ? ", and was never much lower than the "
-                : ", no less than the ") +
-         format("%.3g", *held_out.loss_of_chance) + " of a constant prediction";
+  const double loss = last_loss(state).value_or(state.watch.level());
+  const double chance = *held_out.loss_of_chance;
+  return "the loss is " + format("%.3g", loss) +
+         (never            ? ", and was never much lower than the "
+          : loss >= chance ? ", no less than the "
+                           : ", about the ") +
+         format("%.3g", chance) + " of a constant prediction";
+}
+
+std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,
+                              Mode mode) {
+  const std::span<const EpochScore> history = state.history;
+  if (is_as_bad(state, held_out, kWorse)) return divergence_remedy(mode);
+  if (history.size() > 1 &&
+      history.back().loss < kNoBetter * history.front().loss)
+    return "it falls slowly: take more epochs or a higher learning rate";
+  return "take another learning rate, higher or lower, with --fresh or in "
+         "another --run, or more epochs";
 }
 
 std::string ends_badly(const RunState& state, const HeldOut& held_out) {

@@ -34,6 +34,9 @@ std::string lost_score(std::span<const EpochScore> history,
 // Of a run that is finished and has learnt nothing: so much, as a clause; "" of
 // all others.
 std::string learnt_nothing(const RunState& state, const HeldOut& held_out);
+// What to do about that, as a clause: the learning rate may be too high or low.
+std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,
+                              Mode mode);
 
 // What is wrong with a run that is finished, or ""; as a clause.
 std::string ends_badly(const RunState& state, const HeldOut& held_out);

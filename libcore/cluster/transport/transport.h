@@ -91,7 +91,9 @@ class RouterSocket : public Socket {
     std::string peer;
     Received received;
     std::string key = "";  // its public key, Z85; "" without CURVE
-    bool once = false;     // of a Hello: the key is for one process
+    // Of a Hello: the key is for one process; or else what it is called.
+    bool once = false;
+    std::string key_name = "";
   };
   // What peers may send, and may be sent; without it, anything.  A connection
   // with more of messages that are not whole is ended, connection_guard.h.  If

@@ -340,8 +340,11 @@ std::optional<RouterSocket::Incoming> RouterSocket::State::next() {
     try {
       Incoming incoming{raw->peer, decode_from(raw->peer, frames),
                         raw->origin.key};
-      incoming.once = incoming.received.message.type == MessageType::kHello &&
-                      is_once(guard.name_of(incoming.key));
+      if (incoming.received.message.type != MessageType::kHello)
+        return incoming;
+      const std::string name = guard.name_of(incoming.key);
+      incoming.once = is_once(name);
+      if (!incoming.once) incoming.key_name = name;
       return incoming;
     } catch (const Error& error) {
       // It may wait for an answer, or we for what was damaged.

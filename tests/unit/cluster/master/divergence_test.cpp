@@ -155,6 +155,18 @@ TEST_CASE("a short run may end worse than a constant prediction as well") {
   CHECK(ends_badly(state, held_out).empty());
   CHECK(learnt_nothing(state, held_out) ==
         "the loss is 1.4, no less than the 1.39 of a constant prediction");
+  const auto remedy = [&] {
+    return remedy_of_nothing(state, held_out, Mode::kAveraging);
+  };
+  CHECK_THAT(remedy(), Catch::StartsWith("it falls slowly: take more epochs"));
+  state.history.front().loss = 1.4;
+  CHECK_THAT(remedy(), Catch::StartsWith("take another learning rate"));
+  state.history.back().loss = 1.37;
+  CHECK(learnt_nothing(state, held_out) ==
+        "the loss is 1.37, about the 1.39 of a constant prediction");
+  state.history.back().loss = 3;
+  CHECK_THAT(remedy(), Catch::StartsWith("take a lower learning rate"));
+  state.history.back().loss = 1.4;
   epoch(400, 1.2, 0.26);
   CHECK(learnt_nothing(state, held_out).empty());
   epoch(400, 10, 0.9);  // a few large losses
