@@ -26,7 +26,7 @@ class BadRecords {
   // Counts a row (--missing skip), or a sequence (--longer skip, truncate),
   // that was left out or cut on purpose; or a value (--missing fill).
   void skip() { ++skipped_; }
-  void fill() { ++filled_; }
+  void fill(std::int64_t values) { filled_ += values; }
   void skip_sequence() { ++skipped_sequences_; }
   void truncate_sequence() { ++truncated_sequences_; }
 

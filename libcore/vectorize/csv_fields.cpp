@@ -174,6 +174,7 @@ bool CsvFields::is_whole() {
 
 bool CsvFields::parse() {
   bool skip = false;
+  filled_ = 0;
   std::string problem = features(skip);
   if (problem.empty() && !skip && !labels_.empty())
     problem = options_.regression ? targets(skip) : class_label(skip);
@@ -182,6 +183,8 @@ bool CsvFields::parse() {
     bad_.skip();
   else if (!problem.empty())
     bad_.add(problem);
+  else
+    bad_.fill(filled_);
   return !skip && problem.empty();
 }
 
@@ -195,7 +198,7 @@ std::string CsvFields::features(bool& skip) {
 }
 
 std::string CsvFields::number(Tensor& row, std::int64_t i, std::size_t column,
-                              bool& skip) const {
+                              bool& skip) {
   std::string_view text = table_.field(column);
   double value = 0;
   const bool known = !missing_.words.contains(text);
@@ -208,7 +211,7 @@ std::string CsvFields::number(Tensor& row, std::int64_t i, std::size_t column,
     if (missing_.kind == MissingRule::kFail)
       return table_.place(column) +
              "a value is missing (--missing skip or fill:0 lets it pass)";
-    bad_.fill();
+    ++filled_;
     value = missing_.value;
     text = csv_.missing;
   }

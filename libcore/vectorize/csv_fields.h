@@ -63,7 +63,7 @@ class CsvFields {
   // that such rows are left out.
   std::string features(bool& skip);
   std::string number(tensor::Tensor& row, std::int64_t i, std::size_t column,
-                     bool& skip) const;
+                     bool& skip);
   std::string no_number(std::size_t column, bool is_label) const;
   std::string missing_name(const std::string& what, std::size_t column,
                            bool& skip) const;
@@ -83,6 +83,7 @@ class CsvFields {
   // The row that parse() took in: [columns], [] or [targets].
   tensor::Tensor features_row_, label_row_;
   std::string id_text_;
+  std::int64_t filled_ = 0;  // values of it, by --missing fill
 };
 
 }  // namespace dl::vectorize

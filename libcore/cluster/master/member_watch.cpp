@@ -8,12 +8,11 @@ namespace dl::cluster {
 
 namespace {
 
-// Whether what a worker does depends on what it did before, so that it is worth
-// waiting for.
-bool depends_on_worker(const Settings& settings) {
-  return settings.mode == Mode::kSharing
-             ? settings.sharing.staleness.has_value()
-             : settings.averaging.keeps_history();
+// Whether what is learnt depends on who is there: a worker that is back gives
+// the same again, and is worth waiting for.
+bool depends_on_workers(const Settings& settings) {
+  return settings.mode == Mode::kSharing &&
+         settings.sharing.staleness.has_value();
 }
 
 }  // namespace
@@ -80,7 +79,7 @@ void MemberWatch::watch_signs_of_life() {
   const Limits& limits = context_.limits;
   const double now = context_.now;
   const double closed_after =
-      depends_on_worker(context_.settings) ? limits.lost_after : kReturn;
+      depends_on_workers(context_.settings) ? limits.lost_after : kReturn;
   for (Member* member :
        context_.members.silent(now, limits.lost_after, closed_after))
     lose(*member,

@@ -147,6 +147,15 @@ void tell_oddities(const nn::NetworkConfig& network, std::size_t i,
                              " units, the data have " +
                              std::to_string(classes) +
                              " classes: what is left over is never right");
+  const auto numbers = data.schema.find("labels");
+  if (classes == 1 && output.units == 1 && numbers != data.schema.end() &&
+      !tensor::is_real(numbers->second.dtype))
+    log(Level::kWarning,
+        layer +
+            " has one unit, which tells two classes apart, and the data "
+            "have one, " +
+            in_quotes(data.classes.front()) +
+            ": dl-preprocess --classes names both");
   const auto& labels = data.label_statistics;
   if (labels && !labels->min.empty() && std::ranges::min(labels->min) < 0 &&
       is_never_negative(output.activation.kind))

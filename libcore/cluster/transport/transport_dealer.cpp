@@ -152,8 +152,8 @@ void DealerSocket::State::handshake_ended() {
   if (!refused_since) refused_since = now;
   if (now - *refused_since >= kRefusedFor)
     refused(
-        "server key does not match (handshake refused); compare server.pub "
-        "with the master's");
+        "server key does not match, or the line breaks each handshake "
+        "(handshake refused); compare server.pub with the master's");
 }
 
 // No whole message is there.  A false master would fill the memory with one

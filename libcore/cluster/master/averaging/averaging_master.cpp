@@ -90,11 +90,11 @@ void AveragingEpoch::open_round() {
 
 void AveragingEpoch::assign_slots(bool rebalance) {
   if (!how().keeps_history() || rounds_.empty()) return;
-  std::vector<std::uint64_t> numbers;
+  std::vector<std::uint64_t> there, away;
   for (const Member* member : context_.members.workers())
-    numbers.push_back(member->number);
+    (member->closed > 0 ? away : there).push_back(member->number);
   context_.slots.assign(static_cast<std::size_t>(rounds_.back().replicas),
-                        numbers, rebalance);
+                        there, away, rebalance);
 }
 
 void AveragingEpoch::tick() {

@@ -13,6 +13,7 @@ void SlotOwners::release(Owner& owner) {
 
 void SlotOwners::assign(std::size_t slots,
                         const std::vector<std::uint64_t>& workers,
+                        const std::vector<std::uint64_t>& away,
                         bool rebalance) {
   if (workers.empty()) return;
   if (owners_.size() < slots) owners_.resize(slots);
@@ -20,7 +21,8 @@ void SlotOwners::assign(std::size_t slots,
   for (const std::uint64_t worker : workers) load[worker] = 0;
   const std::size_t share = (slots + load.size() - 1) / load.size();
   for (Owner& owner : owners_) {
-    if (owner.worker == 0) continue;
+    if (owner.worker == 0 || std::ranges::count(away, owner.worker) > 0)
+      continue;
     const auto found = load.find(owner.worker);
     const bool counts = &owner - owners_.data() < std::ptrdiff_t(slots);
     if (found == load.end() || (rebalance && counts && found->second == share))

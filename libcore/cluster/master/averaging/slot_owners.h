@@ -17,10 +17,11 @@ class SlotOwners {
  public:
   // Gives each of the first `slots` slots to one of the workers (numbers from
   // 1; none: nothing happens).  A slot stays with its owner if that is among
-  // them; what is free goes to those with the fewest.  rebalance: an owner
-  // with more than its share loses the excess.
+  // them, or is `away`: its connection ended, and it may be back in a moment.
+  // What is free goes to those with the fewest.  rebalance: an owner with more
+  // than its share loses the excess.
   void assign(std::size_t slots, const std::vector<std::uint64_t>& workers,
-              bool rebalance);
+              const std::vector<std::uint64_t>& away, bool rebalance);
   std::uint64_t owner(std::size_t slot) const;  // 0: nobody
 
   // The round in which `worker` did the slot last, for one that is to do

@@ -401,6 +401,39 @@ TEST_CASE("a fault in a round takes the slot's next one back") {
   check_replicas(master);
 }
 
+TEST_CASE("rounds go on while connections of two workers take turns") {
+  AveragingSettings how;
+  how.updater_state = UpdaterState::kKeep;
+  Settings s = with(how);
+  s.averaging.workers = 2;
+  s.epochs = 1000;
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(s, Limits{}, folder, saved, 1, kExamples);
+  master.join("a");
+  master.join("b");
+  const auto end_of = [&](const char* name) {
+    master.link.workers[name].alive = false;
+    master.link.ended.push_back({name, ""});
+  };
+  const auto turns = [&](int count) {
+    for (int i = 0; i < count; ++i) master.turn();
+  };
+  turns(5);
+  end_of("a");
+  for (int i = 0; i < 5; ++i) {
+    const auto before = master.context.state.version;
+    turns(2);
+    master.join("a");
+    end_of("b");
+    turns(14);  // 1.4 s
+    master.join("b");
+    end_of("a");
+    turns(14);
+    CHECK(master.context.state.version > before + 2);
+  }
+}
+
 TEST_CASE("a slot of this round comes to a worker that has done the next one") {
   AveragingSettings how;
   how.updater_state = UpdaterState::kKeep;
