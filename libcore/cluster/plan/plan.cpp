@@ -91,9 +91,9 @@ Kept choose_network(Plan& plan, const MasterOptions& options, const Log& log) {
 std::unique_ptr<MasterData> open_data(const std::vector<std::string>& operands,
                                       const std::string& spool,
                                       const char* what, const nn::Model& model,
-                                      const Log& log) {
+                                      nn::Outputs outputs, const Log& log) {
   const auto like = [&](const data::Metadata& first) {
-    return nn::known_by(model, first);
+    return nn::known_by(model, outputs, first);
   };
   auto data = std::make_unique<MasterData>(operands, spool, like, log);
   if (data->examples() == 0)
@@ -102,11 +102,12 @@ std::unique_ptr<MasterData> open_data(const std::vector<std::string>& operands,
 }
 
 // The shards are in the model's order by now: this is about all the rest.
-void check_data(const nn::Model& model, const MasterData& data,
-                const char* what, const Log& log) {
+void check_data(const nn::Model& model, nn::Outputs outputs,
+                const MasterData& data, const char* what, const Log& log) {
   try {
-    const std::string note =
-        nn::DataCheck(model).examine(data.metadata(), nn::Labels::kNeeded).note;
+    const std::string note = nn::DataCheck(model, outputs)
+                                 .examine(data.metadata(), nn::Labels::kNeeded)
+                                 .note;
     if (!note.empty()) log(Level::kWarning, std::string(what) + ": " + note);
   } catch (Error& e) {
     e.add_context(what);
@@ -379,20 +380,21 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
                         io::expand_operands(options.eval_data));
   Plan plan;
   const Kept kept = choose_network(plan, options, log);
+  const auto outputs = kept.outputs ? nn::Outputs::kLearnt : nn::Outputs::kNew;
   tell_frozen(plan, log);
   if (!options.data.empty()) {
     plan.training = open_data(options.data, folder + "/data-train",
-                              "the training data", plan.model, log);
+                              "the training data", plan.model, outputs, log);
     const data::Metadata& metadata = plan.training->metadata();
     choose_normalizers(plan.model, kept, options, *plan.training, folder, log);
-    check_data(plan.model, *plan.training, "the training data", log);
+    check_data(plan.model, outputs, *plan.training, "the training data", log);
     tell_oddities(plan.model.config, metadata, log);
     describe_data(plan.model, metadata);
   }
   if (!options.eval_data.empty()) {
     plan.evaluation = open_data(options.eval_data, folder + "/data-eval",
-                                "the held-out data", plan.model, log);
-    check_data(plan.model, *plan.evaluation, "the held-out data", log);
+                                "the held-out data", plan.model, outputs, log);
+    check_data(plan.model, outputs, *plan.evaluation, "the held-out data", log);
     tell_shared(*plan.training, *plan.evaluation, log);
   }
   plan.settings = settings_of(

@@ -31,8 +31,8 @@ const data::About& about(const data::Metadata& metadata,
   return found == metadata.parts.end() ? kNothing : found->second;
 }
 
-// known: of a model that was trained; the names of its classes are numbers
-// where those of the data are.
+// known: of a model that has learnt; the names of its classes are numbers where
+// those of the data are.
 data::Metadata with_numbers(data::Metadata known, const Wanted& wanted,
                             const data::Metadata& data) {
   for (const WantedOutput& output : wanted.outputs) {
@@ -66,21 +66,23 @@ data::Metadata without_labels(data::Metadata data) {
   return data;
 }
 
-data::Metadata known_by(const Model& model, const data::Metadata& data) {
-  if (model.weights().empty()) return model.data;
+data::Metadata known_by(const Model& model, Outputs outputs,
+                        const data::Metadata& data) {
+  if (outputs == Outputs::kNew) return model.data;
   return with_numbers(model.data,
                       wanted_by(model.config, layout_of(model.config)), data);
 }
 
-DataCheck::DataCheck(const Model& model)
+DataCheck::DataCheck(const Model& model, Outputs outputs)
     : wanted_(wanted_by(model.config, layout_of(model.config),
                         model.normalizers.inputs)),
       normalizers_(model.normalizers.inputs),
-      trained_(!model.weights().empty()),
+      outputs_(outputs),
       known_(model.data) {}
 
 data::Metadata DataCheck::known(const data::Metadata& data) const {
-  return trained_ ? with_numbers(known_, wanted_, data) : known_;
+  return outputs_ == Outputs::kNew ? known_
+                                   : with_numbers(known_, wanted_, data);
 }
 
 data::Metadata DataCheck::aligned(const data::Alignment& alignment,
@@ -104,11 +106,15 @@ data::Alignment DataCheck::examine(const data::Metadata& data,
 
 // Nobody knows whether these words mean the model's classes in this order.
 std::string DataCheck::doubt(const data::Metadata& data) const {
-  if (!trained_) return "";
+  if (outputs_ == Outputs::kNew) return "";
   const data::Metadata model = known(data);
   for (const WantedOutput& output : wanted_.outputs) {
     const auto& classes = about(data, output.part).classes;
-    if (classes.empty() || !about(model, output.part).classes.empty()) continue;
+    const bool saw_labels =  // an import says nothing of its data
+        known_.schema.empty() || known_.schema.contains(output.tensor);
+    if (!saw_labels || classes.empty() ||
+        !about(model, output.part).classes.empty())
+      continue;
     return "the model has no names for its classes, so they are taken in the "
            "order of the data, from " +
            in_quotes(classes.front()) + " to " + in_quotes(classes.back()) +

@@ -20,15 +20,19 @@ enum class Labels { kNeeded, kIgnored };
 // What there is to know of data whose labels are not looked at.
 data::Metadata without_labels(data::Metadata data);
 
-// What a model knows of data.  One that was trained without names of classes
-// takes their numbers for names ("7") if these data do: dl-preprocess numbers
-// classes as they appear.
-data::Metadata known_by(const Model& model, const data::Metadata& data);
+// Whether what a model says of classes was learnt, or is still to be.
+enum class Outputs { kLearnt, kNew };
+
+// What a model knows of data.  One that has learnt classes without names takes
+// their numbers for names ("7") if these data do: dl-preprocess numbers classes
+// as they appear.
+data::Metadata known_by(const Model& model, Outputs outputs,
+                        const data::Metadata& data);
 
 class DataCheck {
  public:
   // Of the model it keeps what the check needs, not the parameters.
-  explicit DataCheck(const Model& model);
+  explicit DataCheck(const Model& model, Outputs outputs = Outputs::kLearnt);
 
   // How data with this metadata are brought into the order that the model
   // knows.  What is put right, or is odd, is in the note.
@@ -49,7 +53,7 @@ class DataCheck {
 
   Wanted wanted_;
   std::vector<data::Normalizer> normalizers_;  // by input
-  bool trained_;
+  Outputs outputs_;
   data::Metadata known_;  // of the data that the model was trained on
 };
 

@@ -66,7 +66,7 @@ TEST_CASE("classes without names are those of data that call them by number") {
   CHECK(alignment.classes == std::vector<std::int64_t>{2, 0});
   const std::vector<std::string> numbers = {"0", "1", "2"};
   CHECK(check.aligned(alignment, data).classes == numbers);
-  CHECK(known_by(model, data).classes == numbers);
+  CHECK(known_by(model, Outputs::kLearnt, data).classes == numbers);
   for (const char* other : {"3", "-1", "02", "two"}) {
     data.classes = {"2", other};
     CHECK(check.examine(data, Labels::kNeeded).classes.empty());
@@ -74,13 +74,14 @@ TEST_CASE("classes without names are those of data that call them by number") {
                Catch::Contains("no names for its classes") &&
                    Catch::Contains("from '2' to '" + std::string(other)));
     CHECK(check.examine(data, Labels::kIgnored).note.empty());
-    CHECK(known_by(model, data).classes.empty());
+    CHECK(known_by(model, Outputs::kLearnt, data).classes.empty());
   }
   // Nothing was learnt yet: the data say what is which.
   data.classes = {"2", "0"};
-  model.parameters.clear();
-  CHECK(DataCheck(model).examine(data, Labels::kNeeded).changes_nothing());
-  CHECK(known_by(model, data).classes.empty());
+  CHECK(DataCheck(model, Outputs::kNew)
+            .examine(data, Labels::kNeeded)
+            .changes_nothing());
+  CHECK(known_by(model, Outputs::kNew, data).classes.empty());
 
   Model one = spam();
   one.data.classes.clear();
