@@ -111,7 +111,7 @@ std::string DataCheck::doubt(const data::Metadata& data) const {
   for (const WantedOutput& output : wanted_.outputs) {
     const auto& classes = about(data, output.part).classes;
     const bool saw_labels =  // an import says nothing of its data
-        known_.schema.empty() || known_.schema.contains(output.tensor);
+        known_.provenance.empty() || known_.schema.contains(output.tensor);
     if (!saw_labels || classes.empty() ||
         !about(model, output.part).classes.empty())
       continue;
