@@ -19,6 +19,7 @@ bool is_number_below(const std::string& name, std::int64_t count) {
 
 std::vector<std::string> numbers_below(std::int64_t count) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
   return names;
 }
