@@ -1,12 +1,13 @@
 #!/bin/bash
 # The model of the best epoch is written, also when the master died after it and
-# before a checkpoint, and the report tells the scores of that model.
+# before a checkpoint, and the report tells the scores of that model.  A run that
+# kept the best goes on to, unless it is told otherwise.
 . "$DL_TEST_ROOT/tests/cli/dl-master/_iris.sh"
-run() { # MODEL
+run() { # MODEL [--keep WHICH]
   master --mode averaging --local 2 --threads 1 --frequency 2 --epochs 12 \
-    --normalize none --eval-data test.dls --keep best -o "$1" --json
+    --normalize none --eval-data test.dls "${@:2}" -o "$1" --json
 }
-run want.safetensors >report.json 2>said
+run want.safetensors --keep best >report.json 2>said
 dl-eval --model want.safetensors --json test.dls >eval.json
 python3 - <<'END'
 import json, re
@@ -19,13 +20,17 @@ text = json.dumps(evaluation)
 value = report["scores"]["metrics"]["accuracy"]
 assert re.search(r'"accuracy": %s[,}]' % value, text), (value, text)
 END
-run m.safetensors >/dev/null 2>&1 &
+run m.safetensors --keep best >/dev/null 2>&1 &
 wait $!
 rm -r m.safetensors*
 for commit in 75 10; do
-  (DL_FAILPOINTS=master.after_commit=kill@$commit run m.safetensors) \
+  (DL_FAILPOINTS=master.after_commit=kill@$commit run m.safetensors --keep best) \
     >/dev/null 2>&1
   echo $?
 done
-run m.safetensors >/dev/null 2>&1
+run m.safetensors --keep best >/dev/null 2>&1
 cmp want.safetensors m.safetensors && echo same
+run m.safetensors >/dev/null 2>&1
+cmp want.safetensors m.safetensors && echo "still the best"
+run m.safetensors --keep last >/dev/null 2>&1
+cmp -s want.safetensors m.safetensors || echo "the last"
