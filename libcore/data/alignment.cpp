@@ -12,6 +12,18 @@
 #include "libcore/base/error.h"
 
 namespace dl::data {
+
+const About& about(const Metadata& metadata, const std::string& part) {
+  static const About kNothing;
+  if (part.empty()) return metadata;
+  const auto found = metadata.parts.find(part);
+  return found == metadata.parts.end() ? kNothing : found->second;
+}
+
+void add_note(std::string& all, const std::string& note) {
+  if (!note.empty()) all += (all.empty() ? "" : "; ") + note;
+}
+
 namespace {
 
 using Names = std::vector<std::string>;
@@ -63,10 +75,6 @@ struct Finding : Order {
   std::string note;
 };
 
-void add_note(std::string& all, const std::string& note) {
-  all += (all.empty() ? "" : "; ") + note;
-}
-
 void note_columns(const Names& own, const Names& wanted, Finding& result) {
   Names more;
   for (const std::string& name : own)
@@ -81,13 +89,6 @@ void note_columns(const Names& own, const Names& wanted, Finding& result) {
 // "labels/digit"; part "": "labels".
 std::string tensor_of(const char* kind, const std::string& part) {
   return part.empty() ? kind : std::string(kind) + "/" + part;
-}
-
-const About& about(const Metadata& metadata, const std::string& part) {
-  static const About kNothing;
-  if (part.empty()) return metadata;
-  const auto found = metadata.parts.find(part);
-  return found == metadata.parts.end() ? kNothing : found->second;
 }
 
 // The shape of one example of a tensor, null where there is none.

@@ -54,6 +54,13 @@ struct Alignment : Order {
   static Alignment from_json(const JsonView& json);
 };
 
+// What is known of the tensors that are called `part`, "" of those without a
+// name; of others nothing.
+const About& about(const Metadata& metadata, const std::string& part);
+
+// Adds to notes, which stand with semicolons between; "" is none.
+void add_note(std::string& all, const std::string& note);
+
 // How `data` go with `wanted`.
 // Throws Error: kData, they do not: a column is missing, a class or a column of
 // labels is not known.  labels: whether labels matter.

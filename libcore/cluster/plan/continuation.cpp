@@ -7,7 +7,7 @@
 namespace dl::cluster {
 
 void keep_defaults(const Json& before, const MasterOptions& options,
-                   Settings& settings) {
+                   Settings& settings, bool& keep_best) {
   const Json::json_pointer workers("/settings/averaging/workers");
   if (options.averaging.workers == 0 && before.contains(workers))
     settings.averaging.workers =
@@ -28,6 +28,9 @@ void keep_defaults(const Json& before, const MasterOptions& options,
         exchange::ThresholdRule::from_json(view(threshold));
   if (options.sharing.in_flight == 0 && before.contains(in_flight))
     settings.sharing.in_flight = view(in_flight).integer(1, 1024);
+  if (options.keep.empty() && before.contains("keep") &&
+      before.at("keep") == "best")
+    keep_best = true;
 }
 
 void decide_whether_finished(RunState& state, const Settings& settings,

@@ -16,7 +16,7 @@ namespace dl::cluster {
 // What the options leave to a default that depends on the version of dl-tools
 // or on other options that may change stays as the run began with it.
 void keep_defaults(const Json& before, const MasterOptions& options,
-                   Settings& settings);
+                   Settings& settings, bool& keep_best);
 
 // Whether the state is finished, and why, by these settings; max_time as in
 // Limits.  folder: for messages.

@@ -54,9 +54,7 @@ RunState RunStore::take_up(Plan& plan) {
   const Json before = directory_.configuration();
   known_ = !before.is_null();
   if (known_) {
-    keep_defaults(before, options_, plan.settings);
-    if (options_.keep.empty() && before.value("keep", "last") == "best")
-      plan.keep_best = true;
+    keep_defaults(before, options_, plan.settings, plan.keep_best);
     instructions_ = instructions_in(before);
     plan.recognise_data(before);
     if (wants_otherwise(before, plan.configuration()) && !has_learnt(path())) {

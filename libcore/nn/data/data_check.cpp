@@ -24,22 +24,14 @@ std::vector<std::string> numbers_below(std::int64_t count) {
   return names;
 }
 
-const data::About& about(const data::Metadata& metadata,
-                         const std::string& part) {
-  static const data::About kNothing;
-  if (part.empty()) return metadata;
-  const auto found = metadata.parts.find(part);
-  return found == metadata.parts.end() ? kNothing : found->second;
-}
-
 // known: of a model that has learnt; the names of its classes are numbers where
 // those of the data are.
 data::Metadata with_numbers(data::Metadata known, const Wanted& wanted,
                             const data::Metadata& data) {
   for (const WantedOutput& output : wanted.outputs) {
     const std::string& part = output.part;
-    const auto& classes = about(data, part).classes;
-    if (!about(known, part).classes.empty() || classes.empty()) continue;
+    const auto& classes = data::about(data, part).classes;
+    if (!data::about(known, part).classes.empty() || classes.empty()) continue;
     const std::int64_t count = std::max<std::int64_t>(output.units, 2);
     if (std::ranges::all_of(classes, [&](const std::string& name) {
           return is_number_below(name, count);
@@ -47,10 +39,6 @@ data::Metadata with_numbers(data::Metadata known, const Wanted& wanted,
       (part.empty() ? known : known.parts[part]).classes = numbers_below(count);
   }
   return known;
-}
-
-void add_note(std::string& all, const std::string& note) {
-  if (!note.empty()) all += (all.empty() ? "" : "; ") + note;
 }
 
 bool is_byte(tensor::DType dtype) { return tensor::size_of(dtype) == 1; }
@@ -95,7 +83,7 @@ data::Alignment DataCheck::examine(const data::Metadata& data,
                                    Labels labels) const {
   const bool needed = labels == Labels::kNeeded && wanted_.labels();
   data::Alignment alignment = data::align(data, known(data), needed);
-  if (needed) add_note(alignment.note, doubt(data));
+  if (needed) data::add_note(alignment.note, doubt(data));
   data::Metadata now = aligned(alignment, data);
   if (!needed) now = without_labels(std::move(now));
   check_metadata(now, wanted_, needed);
@@ -110,11 +98,11 @@ std::string DataCheck::doubt(const data::Metadata& data) const {
   if (outputs_ == Outputs::kNew) return "";
   const data::Metadata model = known(data);
   for (const WantedOutput& output : wanted_.outputs) {
-    const auto& classes = about(data, output.part).classes;
+    const auto& classes = data::about(data, output.part).classes;
     const bool saw_labels =  // an import says nothing of its data
         known_.provenance.empty() || known_.schema.contains(output.tensor);
     if (!saw_labels || classes.empty() ||
-        !about(model, output.part).classes.empty())
+        !data::about(model, output.part).classes.empty())
       continue;
     return "the model has no names for its classes, so they are taken in the "
            "order of the data, from " +
@@ -164,7 +152,7 @@ void DataCheck::check_normalizer(const data::Metadata& data, std::size_t input,
     bad_data(difference + ", whose range its normalizer scales to 0..1");
   if (is_byte(field.dtype) != is_byte(trained->second.dtype) ||
       trained->second.dtype == tensor::DType::kF64)  // which the others round
-    add_note(alignment.note, difference);
+    data::add_note(alignment.note, difference);
 }
 
 }  // namespace dl::nn

@@ -20,13 +20,30 @@ RunState after(std::int64_t epochs) {
 TEST_CASE("a default of an earlier version stays that of its runs") {
   MasterOptions options;
   Settings settings;
+  bool keep_best = false;
   settings.sharing.in_flight = 1;
   const Json begun = {{"settings", {{"sharing", {{"in_flight", 2}}}}}};
-  keep_defaults(begun, options, settings);
+  keep_defaults(begun, options, settings, keep_best);
   CHECK(settings.sharing.in_flight == 2);
   options.sharing.in_flight = settings.sharing.in_flight = 4;
-  keep_defaults(begun, options, settings);
+  keep_defaults(begun, options, settings, keep_best);
   CHECK(settings.sharing.in_flight == 4);
+  CHECK_FALSE(keep_best);
+}
+
+TEST_CASE("a run keeps the best model as it began, unless it is told to not") {
+  MasterOptions options;
+  Settings settings;
+  const auto keeps = [&](const Json& begun) {
+    bool keep_best = false;
+    keep_defaults(begun, options, settings, keep_best);
+    return keep_best;
+  };
+  CHECK(keeps({{"keep", "best"}}));
+  CHECK_FALSE(keeps({{"keep", "last"}}));
+  CHECK_FALSE(keeps({{"keep", 5}}));  // damaged
+  options.keep = "last";
+  CHECK_FALSE(keeps({{"keep", "best"}}));
 }
 
 TEST_CASE("the command at hand says whether a run is finished") {
