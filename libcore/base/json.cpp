@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "libcore/base/byte_order_mark.h"
 #include "libcore/base/display.h"
 
 namespace dl {
@@ -169,6 +170,8 @@ std::string describe(const Json& value) {
 
 Json parse_json(std::string_view text, const std::string& name, Code code,
                 std::size_t max_values) {
+  text = without_byte_order_mark(text);
+  refuse_utf16(text, name, code);
   StrictBuilder builder("JSON", max_values);
   std::size_t read = 0;
   CountingIterator<char> first(text.data(), &read);

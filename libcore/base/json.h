@@ -28,7 +28,8 @@ using Json = nlohmann::json;
 constexpr int kMaxJsonDepth = 64;
 constexpr std::size_t kMaxJsonValues = std::size_t{1} << 22;
 
-// Parses one JSON text.  `name` is how to call it in messages, e.g.
+// Parses one JSON text, behind a byte order mark if it has one.  `name` is how
+// to call it in messages, e.g.
 // "'lenet.json'".
 //
 // Throws Error{code}: "'lenet.json', line 14, column 9: ..." for a syntax

@@ -7,6 +7,17 @@
 
 namespace dl::vectorize {
 
+CsvRows::CsvRows(RawInput& input, char delimiter)
+    : input_(input), delimiter_(delimiter) {
+  constexpr std::string_view kSeparator = "sep=";
+  std::string_view line = input.ahead();
+  if (!line.starts_with(kSeparator)) return;
+  line = line.substr(0, line.find_first_of("\r\n"));
+  if (line.size() != kSeparator.size() + 1) return;
+  delimiter_ = line.back();
+  for (std::size_t i = 0; i < kSeparator.size() + 1; ++i) input.get();
+}
+
 void CsvRows::fail(const std::string& what) const {
   throw Error{Code::kData, input_.name() + ", line " +
                                std::to_string(row_line_) + ": " + what};
@@ -43,28 +54,15 @@ void CsvRows::read_quoted() {
   }
 }
 
-// Skips a byte order mark in UTF-8; what only begins as one is returned.
-std::string CsvRows::skip_mark() {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
-  std::string begun;
-  while (begun.size() < kMark.size() &&
-         input_.peek() == static_cast<unsigned char>(kMark[begun.size()]))
-    begun += static_cast<char>(input_.get());
-  return begun == kMark ? "" : begun;
-}
-
 bool CsvRows::next() {
-  std::string begun;
-  if (!std::exchange(started_, true)) begun = skip_mark();
   while (input_.peek() == '\n' || input_.peek() == '\r')
     if (input_.get() == '\n') ++line_;
-  if (input_.peek() < 0 && begun.empty()) return false;
+  if (input_.peek() < 0) return false;
   text_.clear();
   ends_.clear();
   row_line_ = line_;
-  for (const char c : begun) add(static_cast<unsigned char>(c));
-  bool fresh = begun.empty();  // nothing of the field but blanks was read yet
-  bool quoted = false;         // a quoted field is complete
+  bool fresh = true;    // nothing of the field but blanks was read yet
+  bool quoted = false;  // a quoted field is complete
   for (;;) {
     int c = input_.get();
     if (c == '\r' && (input_.peek() == '\n' || input_.peek() < 0)) continue;

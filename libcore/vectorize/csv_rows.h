@@ -1,6 +1,6 @@
 // Rows of a CSV file as RFC 4180 has them: quoted fields may hold delimiters,
-// doubled quotes and line breaks.  A byte order mark and empty lines are passed
-// over; lines end in LF or CR LF.
+// doubled quotes and line breaks.  Empty lines are passed over; lines end in LF
+// or CR LF.  A first line sep=; gives the delimiter, as for spreadsheets.
 
 #ifndef DL_LIBCORE_VECTORIZE_CSV_ROWS_H_
 #define DL_LIBCORE_VECTORIZE_CSV_ROWS_H_
@@ -16,8 +16,8 @@ namespace dl::vectorize {
 
 class CsvRows {
  public:
-  CsvRows(RawInput& input, char delimiter)
-      : input_(input), delimiter_(delimiter) {}
+  // input: of text, at its start.
+  CsvRows(RawInput& input, char delimiter);
 
   // Reads the next row; false at the end of the input.
   // Throws Error: kData, "'a.csv', line 7: a quoted field is not closed"; the
@@ -31,7 +31,6 @@ class CsvRows {
   std::int64_t line() const { return row_line_; }  // where the row starts
 
  private:
-  std::string skip_mark();
   void read_quoted();
   void add(int c);
   void end_field();
@@ -42,7 +41,7 @@ class CsvRows {
   std::string text_;               // the fields, one after the other
   std::vector<std::size_t> ends_;  // where each ends in text_
   std::int64_t line_ = 1, row_line_ = 1;
-  bool started_ = false, first_ = true;
+  bool first_ = true;
 };
 
 }  // namespace dl::vectorize

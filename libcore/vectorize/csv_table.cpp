@@ -28,7 +28,8 @@ CsvTable::CsvTable(std::vector<std::string> inputs,
 }
 
 void CsvTable::open_next() {
-  input_ = std::make_unique<RawInput>(inputs_[opened_.size()]);
+  input_ = std::make_unique<RawInput>(inputs_[opened_.size()],
+                                      RawInput::Kind::kText);
   opened_.push_back(input_->name());
   rows_.emplace(*input_, delimiter_);
   row_ = 0;

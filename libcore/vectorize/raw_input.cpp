@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "libcore/base/byte_order_mark.h"
 #include "libcore/base/error.h"
 #include "libcore/io/decompress.h"
 
@@ -12,7 +13,20 @@ RawInput::RawInput(const std::string& spec, Kind kind) : buffer_(1 << 18) {
   source_ = io::open_source(spec);
   if (kind == Kind::kBytes) return;
   source_ = io::decompress(std::move(source_));
-  if (peek() >= 0) refuse_other_formats();
+  read_start();
+  refuse_other_formats();
+  if (kind != Kind::kText) return;
+  refuse_utf16(ahead(), name(), Code::kData);
+  at_ = size_ - without_byte_order_mark(ahead()).size();
+}
+
+void RawInput::read_start() {
+  constexpr std::size_t kEnough = 16;
+  while (size_ < kEnough) {
+    const std::size_t n = source_->read(std::span(buffer_).subspan(size_));
+    if (n == 0) break;
+    size_ += n;
+  }
 }
 
 // What no reader takes, with what helps.  No IDX or CIFAR file begins so.
@@ -39,8 +53,7 @@ void RawInput::refuse_other_formats() {
       {"\x89PNG", "a PNG image", nullptr, kAsIdx},
       {"\xff\xd8\xff", "a JPEG image", nullptr, kAsIdx},
   };
-  const std::string_view start(reinterpret_cast<const char*>(buffer_.data()),
-                               size_);
+  const std::string_view start = ahead();
   for (const Other& other : kOthers) {
     if (!start.starts_with(other.magic)) continue;
     std::string text = name() + " is " + other.what;

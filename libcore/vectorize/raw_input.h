@@ -17,10 +17,10 @@ namespace dl::vectorize {
 class RawInput {
  public:
   // kBytes: any bytes, taken as they are, for a format in which a packed file
-  // cannot be told from data.
-  enum class Kind { kFile, kBytes };
-  // Throws Error: kNoInput, kUsage; kFile: kData, it is packed in a way that is
-  // not unpacked here, or of a format that is nothing raw.
+  // cannot be told from data.  kText: read behind a byte order mark.
+  enum class Kind { kFile, kBytes, kText };
+  // Throws Error: kNoInput, kUsage; but for kBytes, kData, it is packed in a
+  // way that is not unpacked here, or of a format that is nothing raw.
   explicit RawInput(const std::string& spec, Kind kind = Kind::kFile);
 
   // Fills bytes; false at the end of the input.
@@ -39,6 +39,12 @@ class RawInput {
                : -1;
   }
 
+  // Bytes that come next, as many as are at hand: at the start of an input 16
+  // at least, where it has as many.
+  std::string_view ahead() const {
+    return {reinterpret_cast<const char*>(buffer_.data()) + at_, size_ - at_};
+  }
+
   // The next line without its newline (or CR LF); false at the end.
   // Throws Error: kData, a line is longer than kMaxLine.
   static constexpr std::size_t kMaxLine = std::size_t{64} << 20;
@@ -54,6 +60,7 @@ class RawInput {
 
  private:
   bool refill();
+  void read_start();
   void refuse_other_formats();
   std::unique_ptr<io::Source> source_;
   std::vector<std::byte> buffer_;

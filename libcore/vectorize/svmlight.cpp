@@ -59,7 +59,8 @@ class SvmlightReader : public ExampleReader {
 
  private:
   void open_next() {
-    input_ = std::make_unique<RawInput>(inputs_[next_++]);
+    input_ =
+        std::make_unique<RawInput>(inputs_[next_++], RawInput::Kind::kText);
     line_ = 0;
   }
 

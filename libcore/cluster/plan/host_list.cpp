@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "libcore/base/byte_order_mark.h"
 #include "libcore/base/error.h"
 #include "libcore/io/source.h"
 
@@ -48,9 +49,8 @@ void add(std::string_view entry, const std::string& place,
 void add_file(const std::string& path, std::vector<std::string>& hosts) {
   const auto source = io::open_file(path);
   const std::string text = io::read_all(*source, kMaxFileBytes);
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  std::istringstream lines(
-      text.substr(text.starts_with(kByteOrderMark) ? 3 : 0));
+  refuse_utf16(text, "'" + path + "'", Code::kUsage);
+  std::istringstream lines{std::string(without_byte_order_mark(text))};
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     line.resize(std::min(line.size(), line.find('#')));

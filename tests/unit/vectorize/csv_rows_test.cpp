@@ -16,7 +16,7 @@ namespace {
 
 std::vector<std::vector<std::string>> rows(const std::string& text) {
   test::Files files;
-  RawInput input(files.write("x.csv", text));
+  RawInput input(files.write("x.csv", text), RawInput::Kind::kText);
   CsvRows reader(input, ',');
   std::vector<std::vector<std::string>> result;
   while (reader.next()) {
@@ -64,6 +64,30 @@ TEST_CASE("a byte order mark is passed over") {
   CHECK(rows("\xEF\xBC\xAE,b\n") == Rows{{"\xEF\xBC\xAE", "b"}});
   CHECK(rows("\xEF\xBB\xB3,b\n") == Rows{{"\xEF\xBB\xB3", "b"}});
   CHECK(rows("\xEF") == Rows{{"\xEF"}});
+}
+
+TEST_CASE("a first line sep=; gives the delimiter") {
+  CHECK(rows("sep=;\na;b,c\n") == Rows{{"a", "b,c"}});
+  CHECK(rows("\xEF\xBB\xBFsep=\t\r\na\tb\r\n") == Rows{{"a", "b"}});
+  CHECK(rows("a,b\nsep=;\n") == Rows{{"a", "b"}, {"sep=;"}});
+  CHECK(rows("sep=12,b\n") == Rows{{"sep=12", "b"}});
+  CHECK(rows("sep=;") == Rows{});
+}
+
+TEST_CASE("UTF-16 is refused, with a mark and without") {
+  using namespace std::string_literals;
+  for (const std::string& text :
+       {"\xff\xfe"
+        "a\0,\0b\0\n\0"s,
+        "\xfe\xff\0a\0,\0b\0\n"s, "a\0,\0b\0\n\0"s, "\0a\0,\0b\0\n"s})
+    try {
+      rows(text);
+      FAIL("no error");
+    } catch (const Error& error) {
+      CHECK(error.code() == Code::kData);
+      CHECK_THAT(error.what(), Catch::Contains("x.csv' is UTF-16 text") &&
+                                   Catch::Contains("iconv -f UTF-16"));
+    }
 }
 
 TEST_CASE("broken quoting is an error with its line") {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "libcore/base/byte_order_mark.h"
 #include "libcore/base/failpoint.h"
 #include "libcore/io/temporary_name.h"
 
@@ -22,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kZ85 = 40;
+// With what editors of other systems put around it.
+constexpr std::size_t kLongestText = kZ85 + 5;
 constexpr std::size_t kLongestName = 64;
 constexpr std::string_view kOnce = ".once";
 
@@ -31,7 +34,10 @@ constexpr std::string_view kOnce = ".once";
 
 // path: for messages.
 std::string check_key(std::string text, const std::string& path) {
-  if (text.size() == kZ85 + 1 && text.back() == '\n') text.pop_back();
+  if (is_utf16(text)) unusable(path, "is UTF-16 text; copy it as it is");
+  text = without_byte_order_mark(text);
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
   std::array<std::uint8_t, 32> raw{};
   if (text.size() != kZ85 || !zmq_z85_decode(raw.data(), text.c_str()))
     unusable(path, "is no key: want 40 characters of Z85");
@@ -45,7 +51,7 @@ std::string read_key(const std::string& path, bool secret) {
     unusable(path,
              std::string(std::strerror(errno)) + "; dl-keygen makes key files");
   struct stat status {};
-  std::array<char, kZ85 + 2> buffer{};
+  std::array<char, kLongestText + 1> buffer{};
   bool shared = fstat(fd, &status) != 0;
   // What is not ours we may read as one of its group alone: so Kubernetes gives
   // a secret to a process that is not root.

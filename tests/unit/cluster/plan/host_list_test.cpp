@@ -37,6 +37,8 @@ TEST_CASE("hosts in a file") {
   const File blanks("h1 h2*2\th3,\nh4 ,h5\n");
   CHECK(parse_hosts("@" + blanks.path()) ==
         Hosts{"h1", "h2", "h2", "h3", "h4", "h5"});
+  CHECK_THROWS_WITH(parse_hosts("@" + File("\xff\xfeh").path()),
+                    Catch::EndsWith("UTF-8 FILE"));
   const File bad("h1\nh2 slots=2\n");
   CHECK_THROWS_WITH(
       parse_hosts("@" + bad.path()),
