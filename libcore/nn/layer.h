@@ -41,6 +41,7 @@ struct Step {
   std::int64_t examples = 0;  // of this lane; 0: see PlannedLayer::meets()
   std::int64_t first = 0;     // place of its first one in the mini-batch
   std::int64_t total = 0;     // examples of the mini-batch
+  double share = 1;           // of a whole mini-batch
   Position at;
   Lanes* lanes = nullptr;
 };

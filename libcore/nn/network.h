@@ -83,6 +83,9 @@ struct Position {
   // state of its own (UpdaterConfig::step()).
   std::int64_t beside = 1;
   double factor = 1;  // of the learning rate
+  // Examples of a mini-batch that is not cut short by the epoch's end, which
+  // running statistics take for a step; 0: as many as there are.
+  std::int64_t whole = 0;
 };
 
 // Is shown a piece of the update, from element `at` on, when it is written and
@@ -190,7 +193,8 @@ class Network {
   // neither is of use.
   bool apply_update(const Position& at);
 
-  // l1 |w| + l2/2 w^2 over all parameters: what the score adds to the loss.
+  // l1 |w| + l2/2 w^2 over all parameters: made small beside the loss, and no
+  // part of any loss that is reported.
   double regularization_score();
 
   // Without training: prepares the layers for these parameters and statistics;

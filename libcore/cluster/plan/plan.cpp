@@ -6,6 +6,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/plan/choose_normalizers.h"
+#include "libcore/cluster/plan/oddities.h"
 #include "libcore/cluster/settings/gradient_sharing.h"
 #include "libcore/cluster/store/divergence.h"
 #include "libcore/data/set_check.h"
@@ -95,7 +96,12 @@ std::unique_ptr<MasterData> open_data(const std::vector<std::string>& operands,
   const auto like = [&](const data::Metadata& first) {
     return nn::known_by(model, outputs, first);
   };
-  auto data = std::make_unique<MasterData>(operands, spool, like, log);
+  const nn::Wanted wanted =
+      nn::wanted_by(model.config, nn::layout_of(model.config));
+  const auto check = [&](const data::Metadata& own) {
+    nn::check_tokens(own, wanted);
+  };
+  auto data = std::make_unique<MasterData>(operands, spool, like, check, log);
   if (data->examples() == 0)
     throw Error{Code::kData, std::string(what) + " has no examples"};
   return data;
@@ -115,57 +121,6 @@ void check_data(const nn::Model& model, nn::Outputs outputs,
   }
 }
 
-bool is_never_negative(tensor::Activation activation) {
-  using tensor::Activation;
-  switch (activation) {
-    case Activation::kRelu:
-    case Activation::kRelu6:
-    case Activation::kThresholdedRelu:
-    case Activation::kSoftplus:
-    case Activation::kSigmoid:
-    case Activation::kHardSigmoid:
-    case Activation::kRectifiedTanh:
-    case Activation::kExp:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// What an output cannot learn, or does not need, of data that fit it.
-void tell_oddities(const nn::NetworkConfig& network, std::size_t i,
-                   const data::Metadata& metadata, const Log& log) {
-  if (network.layers[network.outputs[i]].target) return;
-  const nn::OutputSpec output = output_of(network, i);
-  const std::string& name = network.layers[network.outputs[i]].name;
-  const bool one = network.outputs.size() == 1;
-  const std::string layer = one ? "the output layer" : "output '" + name + "'";
-  const data::Metadata data = metadata.part(one ? "" : name);
-  const std::size_t classes = data.classes.size();
-  if (classes > 0 && nn::are_classes(metadata, network, i) &&
-      std::cmp_not_equal(output.units, classes))
-    log(Level::kWarning, layer + " has " + std::to_string(output.units) +
-                             " units, the data have " +
-                             std::to_string(classes) +
-                             " classes: what is left over is never right");
-  const auto numbers = data.schema.find("labels");
-  if (classes == 1 && output.units == 1 && numbers != data.schema.end() &&
-      !tensor::is_real(numbers->second.dtype))
-    log(Level::kWarning,
-        layer +
-            " has one unit, which tells two classes apart, and the data "
-            "have one, " +
-            in_quotes(data.classes.front()) +
-            ": dl-preprocess --classes names both");
-  const auto& labels = data.label_statistics;
-  if (labels && !labels->min.empty() && std::ranges::min(labels->min) < 0 &&
-      is_never_negative(output.activation.kind))
-    log(Level::kInfo, layer + " has the activation " +
-                          std::string(nn::name_of(output.activation.kind)) +
-                          ", which gives no negative values, but there are "
-                          "such targets; identity gives them");
-}
-
 // Layers that stay as they were drawn, since no model says otherwise.
 void tell_frozen(const Plan& plan, const Log& log) {
   std::string names;
@@ -180,20 +135,6 @@ void tell_frozen(const Plan& plan, const Log& log) {
     log(Level::kWarning, names +
                              ": frozen, but drawn anew: what is never "
                              "learnt stays random");
-}
-
-void tell_oddities(const nn::NetworkConfig& network,
-                   const data::Metadata& metadata, const Log& log) {
-  for (std::size_t i = 0; i < network.outputs.size(); ++i)
-    tell_oddities(network, i, metadata, log);
-  const nn::UpdaterConfig plain{.learning_rate = {.initial = 0.001}};
-  if (std::ranges::all_of(network.layers, [&](const nn::LayerConfig& layer) {
-        return !nn::find_key("layer", layer.type->name, "updater") ||
-               layer.training.updater == plain;
-      }))
-    log(Level::kInfo,
-        "the updater is plain sgd with a learning rate of 0.001, the default, "
-        "which learns slowly; see updater in dl-network(5)");
 }
 
 // A shard that is trained on tells nothing of what was learnt.
@@ -404,6 +345,9 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
       plan.settings.sharing.share == Share::kGradient)
     plan.shared_updater = shared_updater(plan.model.config);
   if (plan.settings.mode == Mode::kSync) check_sync(plan.model.config);
+  if (plan.training)
+    tell_lone_values(plan.model.config, plan.settings.batch,
+                     plan.training->examples(), log);
   plan.keep_best = keeps_best(options);
   plan.stage = options.stage;
   plan.model.provenance.push_back(

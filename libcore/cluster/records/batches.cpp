@@ -66,11 +66,17 @@ data::Epoch BatchLoader::epoch_of(const BatchRange& range) const {
       !range.evaluation);
 }
 
-std::int64_t BatchLoader::batches(
+std::int64_t BatchLoader::examples(
     bool evaluation, std::span<const std::uint32_t> without) const {
   return (evaluation ? plan_.evaluation : plan_.training)
       .without(without)
-      .batches(plan_.batch);
+      .examples();
+}
+
+std::int64_t BatchLoader::batches(
+    bool evaluation, std::span<const std::uint32_t> without) const {
+  const std::int64_t all = examples(evaluation, without);
+  return (all + plan_.batch - 1) / plan_.batch;
 }
 
 void BatchLoader::add(const BatchRange& range) {

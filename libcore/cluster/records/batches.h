@@ -62,8 +62,10 @@ class BatchLoader {
   BatchLoader(const BatchLoader&) = delete;
   BatchLoader& operator=(const BatchLoader&) = delete;
 
-  // Mini-batches of an epoch (evaluation: of the evaluation shards) without
-  // some shards.
+  // Examples and mini-batches of an epoch (evaluation: of the evaluation
+  // shards) without some shards.
+  std::int64_t examples(bool evaluation,
+                        std::span<const std::uint32_t> without) const;
   std::int64_t batches(bool evaluation,
                        std::span<const std::uint32_t> without) const;
 

@@ -57,13 +57,13 @@ void tell_alignments(const std::vector<std::string>& names,
 
 MasterData::MasterData(const std::vector<std::string>& operands,
                        const std::string& spool_name, const Like& like,
-                       const Log& log) {
+                       const Check& check, const Log& log) {
   int streams = 0;
   std::vector<std::string> names;
   for (const std::string& operand : io::expand_operands(operands)) {
     names.push_back(operand);
     if (io::names_file(operand)) {
-      add(operand, operand, like);
+      add(operand, operand, like, check);
       continue;
     }
     names.back() = spool_name + "-" + std::to_string(streams++) + ".dls";
@@ -74,7 +74,7 @@ MasterData::MasterData(const std::vector<std::string>& operands,
          ("." + final_name.filename().string() + ".tmp"))
             .string());
     spool(operand, file->path());
-    add(file->path(), names.back(), like);
+    add(file->path(), names.back(), like, check);
     spooled_.push_back({std::move(file), names.back(), shards_.size() - 1});
   }
   tell_alignments(names, shards_, log);
@@ -88,9 +88,15 @@ void MasterData::keep() {
 
 // shown: the name that the file has, or will have.
 void MasterData::add(const std::string& path, const std::string& shown,
-                     const Like& like) {
+                     const Like& like, const Check& check) {
   const data::Shard shard(path);
   if (shards_.empty()) like_ = like(shard.metadata());
+  try {
+    check(shard.metadata());
+  } catch (Error& error) {
+    error.add_context("'" + shown + "'");
+    throw;
+  }
   ShardInfo info;
   try {
     info.alignment = data::align(shard.metadata(), like_, true);

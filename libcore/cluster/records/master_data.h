@@ -36,12 +36,14 @@ class MasterData {
   // and are removed with the object without it.  like: what the shards are put
   // into the order of, given the first one, which orders what that has no names
   // for.
-  // log: told what is put right.
+  // check: looks at what each shard says of itself.  log: told what is put
+  // right.
   // Throws Error: kNoInput, kData, a shard is missing, damaged, or does not go
   // with the others; kIo.
   using Like = std::function<data::Metadata(const data::Metadata& first)>;
+  using Check = std::function<void(const data::Metadata& own)>;
   MasterData(const std::vector<std::string>& operands, const std::string& spool,
-             const Like& like, const Log& log);
+             const Like& like, const Check& check, const Log& log);
 
   // Files of streams take their names, in place of what had them.
   // Throws Error: kCantCreate, kIo.
@@ -75,7 +77,7 @@ class MasterData {
 
  private:
   const data::Shard& open(std::uint32_t shard, std::uint32_t record);
-  void add(const std::string& path, const std::string& shown, const Like& like);
+  void add(const std::string& path, const std::string& shown, const Like& like, const Check& check);
   const std::string& file_of(std::uint32_t shard) const;
 
   data::Metadata metadata_, like_;

@@ -27,6 +27,7 @@ struct Work {
   std::int64_t done = 0;  // mini-batches, those passed over among them
   bool begun = false;
   std::int64_t queued = 0;  // ... that the loader has been told of
+  std::int64_t whole = 0;   // examples of a mini-batch that is not cut short
   std::int64_t examples = 0;
   double loss_sum = 0;  // mean loss of each batch times its examples
   std::vector<std::unique_ptr<eval::Evaluation>> evaluations;
@@ -39,7 +40,8 @@ struct Work {
                  static_cast<std::uint64_t>(batch())}),
             0,
             task.beside,
-            task.factor};
+            task.factor,
+            whole};
   }
 };
 

@@ -220,7 +220,9 @@ std::unique_ptr<Learner> Trainer::make_learner(
 
 void Trainer::take_task(Task task) {
   const bool evaluation = task.kind == TaskKind::kEvaluate;
-  const std::int64_t batches = loader_->batches(evaluation, task.without);
+  const std::int64_t examples = loader_->examples(evaluation, task.without);
+  const std::int64_t batches =
+      (examples + settings_.batch - 1) / settings_.batch;
   if (task.count < 1 || task.first < 0 || task.count > batches - task.first)
     throw Error{Code::kProtocol, "task: mini-batches " +
                                      std::to_string(task.first) + " to " +
@@ -229,6 +231,7 @@ void Trainer::take_task(Task task) {
   Work work;
   for (const std::string& kind : task.evaluations)
     work.evaluations.push_back(eval::make_chosen(kind, subjects_));
+  work.whole = std::min(settings_.batch, examples);
   work.task = std::move(task);
   skip(work);
   if (work.done == work.task.count)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libcore/base/error.h"
+#include "libcore/base/number_format.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/data/target_range.h"
 
@@ -377,8 +378,30 @@ namespace {
 
 }  // namespace
 
+void check_tokens(const data::Metadata& metadata, const Wanted& wanted) {
+  for (const WantedInput& want : wanted.inputs) {
+    if (want.tokens == 0) continue;
+    const auto statistics = metadata.part(want.part).statistics;
+    if (!statistics || statistics->max.empty()) continue;
+    const double most = std::ranges::max(statistics->max),
+                 least = std::ranges::min(statistics->min);
+    const std::string rows = "the embedding has " +
+                             std::to_string(want.tokens) + " rows, for 0.." +
+                             std::to_string(want.tokens - 1);
+    if (least < 0)
+      bad_data(want.tensor + " have the token " + format("%.15g", least) +
+               ", and " + rows + ": number the tokens from 0");
+    if (most >= static_cast<double>(want.tokens))
+      bad_data(want.tensor + " have tokens up to " + format("%.15g", most) +
+               ", and " + rows + R"(: give it "rows": )" +
+               format("%.15g", std::floor(most) + 1) +
+               ", or prepare the data with fewer tokens");
+  }
+}
+
 void check_metadata(const data::Metadata& metadata, const Wanted& wanted,
                     bool labels_needed) {
+  check_tokens(metadata, wanted);
   for (const WantedInput& want : wanted.inputs) {
     const auto features = metadata.schema.find(want.tensor);
     if (features == metadata.schema.end()) refuse_lack(want.tensor, metadata);

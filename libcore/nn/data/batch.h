@@ -90,7 +90,10 @@ void check_inputs(std::span<const Part> inputs, const Wanted& wanted);
 // Throws Error: kData, labels or mask that do not fit the inputs, a class
 // number outside 0..units-1, a target that the loss has no use for.
 void check_batch(const Batch& batch, const Wanted& wanted);
-// As Network::check_data().
+// Throws Error: kData, the statistics say that an input has token numbers that
+// no embedding which reads it has a row for.
+void check_tokens(const data::Metadata& metadata, const Wanted& wanted);
+// As Network::check_data(), and check_tokens().
 void check_metadata(const data::Metadata& metadata, const Wanted& wanted,
                     bool labels_needed);
 

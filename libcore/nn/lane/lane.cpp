@@ -394,12 +394,15 @@ void Lane::backward(const Step& step, const Found& found) {
 void Lane::train(const Batch& batch, const Position& at, Carry carry,
                  const Found& found) {
   const Share rows = share(batch.examples());
-  const Step step{.training = true,
-                  .examples = rows.count,
-                  .first = rows.first,
-                  .total = rows.total,
-                  .at = at,
-                  .lanes = this};
+  const auto all = static_cast<double>(rows.total);
+  const Step step{
+      .training = true,
+      .examples = rows.count,
+      .first = rows.first,
+      .total = rows.total,
+      .share = at.whole > 0 ? all / static_cast<double>(at.whole) : 1,
+      .at = at,
+      .lanes = this};
   if (rows.count > 0) load(batch.inputs, rows);
   carry_state(rows.count, carry);
   device_->fill(loss_, 0);

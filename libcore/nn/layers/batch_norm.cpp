@@ -2,10 +2,11 @@
 //
 // In training, mean and variance (of the population: divided by the count) are
 // those of the whole mini-batch, over all lanes; the running statistics move
-// by running = decay * running + (1 - decay) * batch.  Of workers side by side
-// each sees one mini-batch of so many, and moves them for the others.  Steps
-// that are padding do not count.  Elsewhere the running ones are used, folded
-// into the layer before where that can take them.
+// by running = decay * running + (1 - decay) * batch.  A mini-batch that is
+// short moves them by its share of a step, so that each example counts alike.
+// Of workers side by side each sees one mini-batch of so many, and moves them
+// for the others.  Steps that are padding do not count.  Elsewhere the running
+// ones are used, folded into the layer before where that can take them.
 
 #include "libcore/nn/layers/batch_norm.h"
 
@@ -55,7 +56,8 @@ class BatchNorm final : public Layer {
   void forward(const Flow& flow, const Step& step) override {
     if (!step.training || site_.frozen)
       return normalise(flow, site_.statistics[0], site_.statistics[1]);
-    const double decay = std::pow(decay_, static_cast<double>(step.at.beside));
+    const double decay =
+        std::pow(decay_, static_cast<double>(step.at.beside) * step.share);
     if (!measure_at_once(flow, step, decay)) {
       measure(flow, step);
       if (site_.keeps_statistics) {
@@ -296,6 +298,9 @@ const LayerType& batch_norm() {
           "running = decay running + (1 - decay) batch, in sharing "
           "by default\n"
           "with decay^workers.\n"
+          "A mini-batch of fewer examples than others, as an epoch's last "
+          "one may be,\n"
+          "moves them by as much less: with decay^(examples / --batch).\n"
           "Otherwise the running ones are used.\n"
           "gamma starts at 1, beta at 0.",
       .other_names = {"batchnormalization", "batchnorm2d"},

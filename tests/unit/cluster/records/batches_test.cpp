@@ -235,6 +235,7 @@ TEST_CASE("an epoch's batches hold every example once, in the named order") {
   plan.seed = 3;
   plan.prefetch = 2;
   BatchLoader loader(plan, training, evaluation);
+  CHECK(loader.examples(false, {}) == 12);
   CHECK(loader.batches(false, {}) == 3);
   CHECK(loader.batches(true, {}) == 1);
 

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "tests/unit/nn/pets.h"
+#include "tests/unit/nn/support.h"
 
 namespace dl::nn::testing::data_check_test {
 namespace {
@@ -54,6 +55,35 @@ TEST_CASE("names, shapes, labels and dtypes decide whether data fit a model") {
   CHECK(error_of(model, data) == "the data have no tensor 'labels'");
   data.schema["labels"] = {DType::kF32, {7}};
   CHECK_THAT(error_of(model, data), Catch::Contains("labels are F32 [7]"));
+}
+
+TEST_CASE("token numbers have a row each") {
+  Model model;
+  model.config =
+      sequence("[2]", R"({"type": "embedding", "rows": 4, "units": 2},
+      {"type": "global_pool"}, {"type": "output", "units": 2,
+      "loss": "negative_log_likelihood"})");
+  data::Metadata data;
+  data.schema["features"] = {DType::kI32, {2}};
+  data.schema["labels"] = {DType::kI32, {}};
+  data.statistics.emplace();
+  const auto tell = [&](double least, double most) {
+    tensor::Tensor values(DType::kF64, {1, 2});
+    values.as<double>()[0] = least;
+    values.as<double>()[1] = most;
+    data.statistics = data::Statistics();
+    data.statistics->add(values, nullptr);
+    return error_of(model, data);
+  };
+  CHECK(tell(0, 3).empty());
+  CHECK(tell(0, 4) ==
+        "features have tokens up to 4, and the embedding has 4 rows, for 0..3: "
+        "give it \"rows\": 5, or prepare the data with fewer tokens");
+  CHECK(tell(-1, 3) ==
+        "features have the token -1, and the embedding has 4 rows, for 0..3: "
+        "number the tokens from 0");
+  data.statistics.reset();
+  CHECK(error_of(model, data).empty());
 }
 
 TEST_CASE("classes without names are those of data that call them by number") {

@@ -1,0 +1,26 @@
+// Warnings of what trains, but hardly as it was meant.
+
+#ifndef DL_LIBCORE_CLUSTER_PLAN_ODDITIES_H_
+#define DL_LIBCORE_CLUSTER_PLAN_ODDITIES_H_
+
+#include <cstdint>
+
+#include "libcore/base/log.h"
+#include "libcore/data/metadata.h"
+#include "libcore/nn/config/config.h"
+
+namespace dl::cluster {
+
+// Outputs that cannot learn, or do not need, what the data have; an updater
+// that was left at its default.
+void tell_oddities(const nn::NetworkConfig& network,
+                   const data::Metadata& metadata, const Log& log);
+
+// Batch normalization of one value a channel, whose variance is 0, in
+// mini-batches of one example: all of them, or the last one of an epoch.
+void tell_lone_values(const nn::NetworkConfig& network, std::int64_t batch,
+                      std::int64_t examples, const Log& log);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_PLAN_ODDITIES_H_
