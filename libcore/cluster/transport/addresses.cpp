@@ -2,6 +2,8 @@
 
 #include <sys/socket.h>
 
+#include <array>
+
 namespace dl::cluster {
 
 Addresses::Addresses(const std::string& text) {
@@ -23,6 +25,15 @@ Addresses::~Addresses() {
 std::string Addresses::why() const {
   if (error_ == EAI_NONAME || error_ == EAI_AGAIN) return "name not found";
   return error_ == 0 ? "" : gai_strerror(error_);
+}
+
+std::string text_of(const sockaddr* address, socklen_t size) {
+  std::array<char, NI_MAXHOST> text{};
+  if (getnameinfo(address, size, text.data(), text.size(), nullptr, 0,
+                  NI_NUMERICHOST) != 0)
+    return "";
+  return address->sa_family == AF_INET6 ? std::string("[") + text.data() + "]"
+                                        : text.data();
 }
 
 }  // namespace dl::cluster

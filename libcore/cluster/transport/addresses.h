@@ -25,6 +25,9 @@ class Addresses {
   int error_ = 0;
 };
 
+// "10.0.0.7", "[fd00::7]"
+std::string text_of(const sockaddr* address, socklen_t size);
+
 }  // namespace dl::cluster
 
 #endif  // DL_LIBCORE_CLUSTER_TRANSPORT_ADDRESSES_H_

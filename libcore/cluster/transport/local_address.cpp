@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -14,15 +13,6 @@
 
 namespace dl::cluster {
 namespace {
-
-std::string text_of(const sockaddr* address, socklen_t size) {
-  std::array<char, NI_MAXHOST> text{};
-  if (getnameinfo(address, size, text.data(), text.size(), nullptr, 0,
-                  NI_NUMERICHOST) != 0)
-    return "";
-  return address->sa_family == AF_INET6 ? std::string("[") + text.data() + "]"
-                                        : text.data();
-}
 
 // The end of a connection to `to` that is here; "" with errno if there is no
 // route.  Connecting a datagram socket looks the route up and no more.

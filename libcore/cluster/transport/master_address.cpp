@@ -76,7 +76,7 @@ void check_bind(const std::string& text) {
        is_endpoint(text.substr(0, text.size() - 1) + "0", 0)))
     return;
   throw Error{Code::kUsage,
-              "--bind: want tcp://ADDRESS:PORT, with a port of 1 to 65535 or 0 "
+              "--bind: want tcp://HOST:PORT, with a port of 1 to 65535 or 0 "
               "for a free one, or ipc://PATH, got '" +
                   text + "'"};
 }

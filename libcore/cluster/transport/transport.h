@@ -74,8 +74,8 @@ bool wait_for_any(std::span<const Socket* const> sockets,
 
 class RouterSocket : public Socket {
  public:
-  // endpoint: "tcp://127.0.0.1:7000", "ipc:///path", "tcp://*:0"; the port 0
-  // or * takes one that is free.
+  // endpoint: "tcp://127.0.0.1:7000", "tcp://eth0:0", "ipc:///path",
+  // "tcp://*:0"; the port 0 or * takes one that is free.
   // Throws Error: kUnavailable, "cannot bind tcp://*:7000: Address already in
   // use"; kUsage, a public address with neither keys nor insecure;
   // kNotAuthorised, key files are missing or readable by others.

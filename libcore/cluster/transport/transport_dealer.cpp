@@ -184,6 +184,7 @@ void DealerSocket::State::let_go_of_lost() {
 
 DealerSocket::DealerSocket(const std::string& endpoint,
                            const Security& security, Log log) {
+  check_single(endpoint);
   check_security(endpoint, security);
   take_all_descriptors();
   check_threads();

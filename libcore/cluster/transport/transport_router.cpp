@@ -13,6 +13,7 @@
 #include <set>
 
 #include "libcore/cluster/protocol/endpoint.h"
+#include "libcore/cluster/transport/bind_address.h"
 #include "libcore/cluster/transport/security/zap.h"
 #include "libcore/cluster/transport/socket_monitor.h"
 #include "libcore/cluster/transport/transport.h"
@@ -199,22 +200,17 @@ void RouterSocket::State::take_path(const std::string& endpoint) {
 }
 
 void RouterSocket::State::bind(const std::string& endpoint) {
-  constexpr std::string_view kLocal = "localhost:";
   take_path(endpoint);
-  std::string address = endpoint;  // libzmq binds no names
-  if (const auto named = tcp_address(endpoint);
-      named && named->starts_with(kLocal))
-    address = tcp_endpoint("127.0.0.1:" + named->substr(kLocal.size()));
   try {
-    socket.bind(address);
+    socket.bind(endpoint);
   } catch (const zmq::error_t& error) {
     bool usage = error.num() == EINVAL || error.num() == EPROTONOSUPPORT ||
                  error.num() == ENODEV;
     std::string remedy;
     if (usage)
       remedy =
-          "; want tcp://ADDRESS:PORT, where ADDRESS is *, an interface or one "
-          "of its addresses, or ipc://PATH";
+          "; want tcp://HOST:PORT, where HOST is *, an interface, an address "
+          "or a name of this host, or ipc://PATH";
     else if (error.num() == EPERM || error.num() == EOPNOTSUPP ||
              error.num() == ENOSYS)  // as over sshfs
       remedy = "; where storage has no sockets, give --bind tcp://127.0.0.1:0";
@@ -355,8 +351,10 @@ std::optional<RouterSocket::Incoming> RouterSocket::State::next() {
   return std::nullopt;
 }
 
-RouterSocket::RouterSocket(const std::string& endpoint,
-                           const Security& security, Log log) {
+RouterSocket::RouterSocket(const std::string& place, const Security& security,
+                           Log log) {
+  check_single(place);
+  const std::string endpoint = bind_address(place, log ? log : Log(silent()));
   check_security(endpoint, security);
   take_all_descriptors();
   check_threads();

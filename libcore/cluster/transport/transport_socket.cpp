@@ -88,11 +88,14 @@ Origin origin_of(zmq::message_t& frame) {
 
 }  // namespace
 
-void check_security(const std::string& endpoint, const Security& security) {
+void check_single(const std::string& endpoint) {
   // libzmq takes two addresses so, and we would look at the first alone.
   if (endpoint.find(';') != std::string::npos)
     throw Error{Code::kUsage,
                 "'" + endpoint + "': want one address, without ';'"};
+}
+
+void check_security(const std::string& endpoint, const Security& security) {
   if (!has_keys(security) && !security.insecure && !is_local(endpoint))
     throw Error{Code::kUsage,
                 "'" + endpoint +

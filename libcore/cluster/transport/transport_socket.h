@@ -22,6 +22,8 @@ using Milliseconds = std::chrono::milliseconds;
 
 constexpr Milliseconds kLinger{2000};
 
+// Throws Error{kUsage} where it is several addresses.
+void check_single(const std::string& endpoint);
 // Throws Error{kUsage} where neither keys nor `insecure` allow the address.
 void check_security(const std::string& endpoint, const Security& security);
 bool has_keys(const Security& security);  // and is to use them

@@ -93,9 +93,7 @@ void write_key(const KeyFile& file) {
     if (!left_over.empty()) unlink(left_over.c_str());
     throw Error{Code::kCantCreate, "cannot create '" + file.path + "': " + why};
   };
-  io::remove_abandoned(io::folder_of(file.path), [&](const std::string& name) {
-    return name == fs::path(file.path).filename();
-  });
+  io::remove_abandoned(file.path);
   const std::string temporary = io::temporary_name(file.path);
   int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                 file.secret ? 0600 : 0644);
