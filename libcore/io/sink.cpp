@@ -103,10 +103,7 @@ NewFile create(const std::string& path, bool sweep) {
     errno = EISDIR;
     fail(Code::kCantCreate, "create", in_quotes(path));
   }
-  if (sweep)
-    remove_abandoned(folder_of(file.path),
-                     [name = file.path.substr(file.path.rfind('/') + 1)](
-                         const std::string& other) { return other == name; });
+  if (sweep) remove_abandoned(file.path);
   file.temporary = std::make_unique<Temporary>(temporary_name(file.path));
   file.fd = ::open(file.temporary->path().c_str(),
                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

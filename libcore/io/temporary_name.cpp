@@ -76,6 +76,20 @@ std::optional<Parsed> parse(std::string_view file) {
   return parsed;
 }
 
+std::size_t start_of_name(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? 0 : slash + 1;
+}
+
+// Not inside a character of UTF-8.
+std::string cut(const std::string& name) {
+  if (name.size() <= kLongestName) return name;
+  std::size_t end = kLongestName;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80)
+    --end;
+  return name.substr(0, end);
+}
+
 // A zombie has, though nobody may ever have asked for its status.
 bool has_ended(pid_t pid) {
   if (::kill(pid, 0) != 0) return errno == ESRCH;
@@ -106,11 +120,16 @@ std::string folder_of(const std::string& path) {
 }
 
 std::string temporary_name(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-  return path.substr(0, name) + "." + path.substr(name) + "." + place() + "-" +
-         std::to_string(::getpid()) + "-" +
+  const std::size_t name = start_of_name(path);
+  return path.substr(0, name) + "." + cut(path.substr(name)) + "." + place() +
+         "-" + std::to_string(::getpid()) + "-" +
          std::to_string(next_number.fetch_add(1)) + std::string(kSuffix);
+}
+
+void remove_abandoned(const std::string& path) {
+  remove_abandoned(folder_of(path),
+                   [name = cut(path.substr(start_of_name(path)))](
+                       const std::string& other) { return other == name; });
 }
 
 void remove_abandoned(const std::string& folder,

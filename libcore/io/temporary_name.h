@@ -3,10 +3,12 @@
 //
 // PLACE stands for the host and the processes that can be seen there, so that
 // nobody takes the writer on another host, or in another container, for gone.
+// A long NAME is cut, since no name of a file has more than 255 bytes.
 
 #ifndef DL_LIBCORE_IO_TEMPORARY_NAME_H_
 #define DL_LIBCORE_IO_TEMPORARY_NAME_H_
 
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -19,10 +21,15 @@ std::string temporary_name(const std::string& path);
 // The folder of a path: "a" of "a/b", "." of "b".
 std::string folder_of(const std::string& path);
 
-// Removes the temporary files in `folder` that were to be called NAME, for
-// each NAME that is wanted, if their writer is gone: from here, a process that
-// is no more; from elsewhere, one that has written nothing for a day.  What
-// cannot be removed stays.
+// Removes the temporary files that were to be called `path` if their writer is
+// gone: from here, a process that is no more; from elsewhere, one that has
+// written nothing for a day.  What cannot be removed stays.
+void remove_abandoned(const std::string& path);
+
+// Bytes of NAME that a temporary name has at most.
+constexpr std::size_t kLongestName = 200;
+
+// The same in `folder`, of each NAME, cut as it is, that is wanted.
 void remove_abandoned(const std::string& folder,
                       const std::function<bool(const std::string&)>& wanted);
 

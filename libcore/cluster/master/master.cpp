@@ -1,6 +1,7 @@
 #include "libcore/cluster/master/master.h"
 
 #include <algorithm>
+#include <climits>
 #include <filesystem>
 #include <system_error>
 
@@ -28,6 +29,9 @@ void check_output(const std::string& output, const std::string& run) {
     throw Error{Code::kCantCreate, "cannot create '" + output + "': " + why};
   };
   std::error_code ignored;
+  if (fs::path(run).filename().native().size() > NAME_MAX)
+    fail("'" + run + "' is too long a name for its run directory; --run DIR " +
+         "gives another");
   if (fs::is_directory(output, ignored)) fail("it is a folder");
   if (fs::is_fifo(output, ignored))
     fail("it is a FIFO, for whose reader the run would wait at its end");

@@ -186,12 +186,12 @@ Outcome Pretraining::run() {
 void refuse_pretrained(const MasterOptions& options) {
   const std::string folder = run_folder(options);
   const std::string file = folder + "/" + kPretrainFile;
-  if (!fs::exists(file)) return;
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return;
   if (!options.fresh)
     throw Error{Code::kConfig, "'" + folder +
                                    "' was begun with --pretrain; the same "
                                    "goes on, --fresh starts over"};
-  std::error_code ignored;
   fs::remove(file, ignored);
 }
 

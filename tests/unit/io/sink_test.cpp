@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/io/temporary_name.h"
 #include "tests/unit/scratch.h"
@@ -153,6 +154,27 @@ TEST_CASE("the next sink removes what a writer that is gone left") {
   CHECK(exists(of_other));
   CHECK(scratch.files() == 5);
   mine->close();
+}
+
+TEST_CASE("a file may have the longest name that there is") {
+  Scratch scratch;
+  const pid_t gone = ended_process();
+  std::string accents;
+  while (accents.size() < 254) accents += "\xc3\xa9";
+  for (const std::string& name :
+       {std::string(kLongestName, 'x'), std::string(kLongestName + 1, 'x'),
+        std::string(235, 'x'), std::string(255, 'x'), accents, "x" + accents}) {
+    const std::string path = scratch / name;
+    const std::string left = name_of(path, gone, 0);
+    touch(left);
+    CHECK(std::filesystem::exists(left));
+    auto sink = open_sink(path);
+    put(*sink, "all");
+    sink->close();
+    CHECK(scratch.read(name) == "all");
+    CHECK_FALSE(std::filesystem::exists(left));
+    CHECK(is_utf8(left));
+  }
 }
 
 TEST_CASE("a writer that nobody has waited for is gone as well") {
