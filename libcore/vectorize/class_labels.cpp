@@ -1,5 +1,7 @@
 #include "libcore/vectorize/class_labels.h"
 
+#include <array>
+#include <charconv>
 #include <cmath>
 
 #include "libcore/base/display.h"
@@ -18,6 +20,15 @@ constexpr std::size_t kMaxName = 256;  // bytes
 constexpr int kMaxNumbers = 1000, kMaxFractions = 32;
 // And so they may be above this, with fewer labels each on average.
 constexpr std::int64_t kManyClasses = 20, kFewLabels = 10;
+
+// The shortest text of a number.
+std::string plain(double value) {
+  std::array<char, 32> text{};
+  if (value == 0) value = 0;  // of -0
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
+}
 
 }  // namespace
 
@@ -59,6 +70,20 @@ std::int64_t ClassLabels::index(std::string_view name) {
   ++labels_seen_;
   add(std::string(name));
   return static_cast<std::int64_t>(names_.size()) - 1;
+}
+
+std::int64_t ClassLabels::index_by_value(std::string_view name) {
+  // Above it doubles are not told apart as their digits are.
+  constexpr double kExact = 9007199254740992;  // 2^53
+  double value = 0;
+  if (numbers_.contains(name) || !parse_number(name, value) ||
+      !(std::abs(value) < kExact))
+    return index(name);
+  if (!fixed_) return index(plain(value));
+  for (const std::string& known : names_)
+    if (double other = 0; parse_number(known, other) && other == value)
+      return index(known);
+  return index(name);
 }
 
 std::int64_t ClassLabels::index(std::int64_t label) {

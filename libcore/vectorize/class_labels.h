@@ -22,6 +22,9 @@ class ClassLabels {
   // The number of a class; -1 if it is not among those fixed by spec, or, with
   // an open spec, if it cannot be one more: complaint() says why.
   std::int64_t index(std::string_view name);
+  // The same where numbers are classes: one class, however it is written, as
+  // "1", "+1" and "1.0".
+  std::int64_t index_by_value(std::string_view name);
   // Integer labels: with an open spec every number from 0 up to those seen is
   // a class.  -1 if it is out of range.
   std::int64_t index(std::int64_t label);

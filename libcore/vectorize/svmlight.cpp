@@ -154,9 +154,11 @@ class SvmlightReader : public ExampleReader {
       return is_number && store(labels, n, number)
                  ? ""
                  : "want a finite number as label, got '" + clipped(word) + "'";
-    // "+1" and "1" are one class.
-    if (is_number && word.starts_with('+')) word.remove_prefix(1);
-    std::int64_t index = classes_.index(word);
+    if (!is_number && word.find(',') != std::string_view::npos &&
+        !(classes_.fixed() && classes_.index(word) >= 0))
+      return "has several labels, '" + clipped(word) +
+             "' (--multilabel, with --classes, reads them)";
+    const std::int64_t index = classes_.index_by_value(word);
     if (index < 0) return classes_.complaint(word);
     labels.as<std::int32_t>()[static_cast<std::size_t>(n)] =
         static_cast<std::int32_t>(index);
@@ -170,7 +172,7 @@ class SvmlightReader : public ExampleReader {
       const std::size_t comma = list.find(',');
       more = comma != std::string_view::npos;
       const std::string_view name = list.substr(0, comma);
-      const std::int64_t index = classes_.index(name);
+      const std::int64_t index = classes_.index_by_value(name);
       if (index < 0) return classes_.complaint(name);
       labels.as<float>()[static_cast<std::size_t>(n * classes + index)] = 1;
       if (more) list.remove_prefix(comma + 1);

@@ -229,6 +229,45 @@ TEST_CASE("svmlight: sparse lines become rows") {
   CHECK(reader->metadata().classes == std::vector<std::string>{"1", "-1"});
 }
 
+TEST_CASE("svmlight: a number is one class, however it is written") {
+  test::Files files;
+  SvmlightOptions options;
+  options.features = 1;
+  BadRecords bad(0);
+  const std::string path = files.write(
+      "x.svm",
+      "\xEF\xBB\xBF"
+      "1 1:1\n1.0 1:1\n+1 1:1\n1e0 1:1\n01 1:1\n-1.0 1:1\n-0 1:1\n.50 1:1\n"
+      "0.5 1:1\nx 1:1\n9007199254740993 1:1\n9007199254740992 1:1\n");
+  auto reader = open_svmlight({path}, {}, options, bad);
+  CHECK(values(drain(*reader).get("labels")) ==
+        std::vector<double>{0, 0, 0, 0, 0, 1, 2, 3, 3, 4, 5, 6});
+  CHECK(reader->metadata().classes ==
+        std::vector<std::string>{"1", "-1", "0", "0.5", "x", "9007199254740993",
+                                 "9007199254740992"});
+  ReaderOptions common;
+  common.classes = "+1,-1.0";
+  reader = open_svmlight({files.write("y", "1 1:1\n-1 1:1\n+1 1:1\n")}, common,
+                         options, bad);
+  CHECK(values(drain(*reader).get("labels")) == std::vector<double>{0, 1, 0});
+}
+
+TEST_CASE("svmlight: several labels are no class") {
+  test::Files files;
+  SvmlightOptions options;
+  options.features = 1;
+  BadRecords bad(0);
+  const std::string path = files.write("x", "1 1:1\n1,3 1:1\n");
+  CHECK_THAT(
+      complaint([&] { drain(*open_svmlight({path}, {}, options, bad)); }),
+      Catch::Contains("x', line 2: has several labels, '1,3' "
+                      "(--multilabel, with --classes, reads them)"));
+  ReaderOptions common;
+  common.classes = R"(1,"1,3")";
+  CHECK(values(drain(*open_svmlight({path}, common, options, bad))
+                   .get("labels")) == std::vector<double>{0, 1});
+}
+
 TEST_CASE("svmlight: several labels, and mistakes") {
   test::Files files;
   SvmlightOptions options;
