@@ -43,7 +43,7 @@ part() { # NAME OPTION...
   await "work" event "$run" '"event":"commit"'
   ip link set far nomaster
   for w in 1 2; do
-    await "$w to be missed" said "$name.err" "($w) lost: nothing heard"
+    await "$w to be missed" said "$name.err" " $w (worker [0-9]*) lost: nothing heard"
     await "$w to miss it" said "$name-$w.err" "disconnected\|lost"
   done
   ip link set far master switch

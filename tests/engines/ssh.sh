@@ -60,7 +60,7 @@ echo "ctrl-C while a host is cut off:"
 start cut 1000
 all_work cut
 link h3 down
-await "the loss of h3" said cut.err 'worker .*(h3:3) lost'
+await "the loss of h3" said cut.err 'h3:3 (worker [0-9]*) lost'
 interrupt cut
 link h3 up
 await "the end of the worker on h3" none_left

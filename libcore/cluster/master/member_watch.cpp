@@ -25,7 +25,7 @@ void tell_lost(RunContext& context, const Member& member,
                                 {"doing", member.doing},
                                 {"epoch", context.state.epoch}});
   context.log(Level::kWarning,
-              "worker " + member.describe() + " lost: " + why + then);
+              member.describe() + " lost: " + why + then);
 }
 
 void MemberWatch::tick() {

@@ -38,7 +38,7 @@ std::string default_name(const Hello& hello) {
 }
 
 std::string Member::describe() const {
-  return "w" + std::to_string(number) + " (" + hello.name + ")";
+  return hello.name + " (worker " + std::to_string(number) + ")";
 }
 
 std::uint64_t Member::party() const {

@@ -91,7 +91,7 @@ struct Member {
   bool counts() const {
     return (ready || returns) && !silent && !stuck && !faulty;
   }
-  std::string describe() const;  // "w3 (host:812)"
+  std::string describe() const;  // "host:812 (worker 3)"
   // Whose answers they are: those of a key where there are keys, for a peer
   // chooses the number of its process itself.
   std::uint64_t party() const;

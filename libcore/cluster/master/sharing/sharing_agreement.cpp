@@ -97,7 +97,7 @@ void SharingEpoch::miss(const std::set<std::uint64_t>& silent) {
                                    {"doing", member->doing},
                                    {"epoch", context_.state.epoch}});
     context_.log(Level::kWarning,
-                 "worker " + member->describe() + " lost: " + why);
+                 member->describe() + " lost: " + why);
     ++context_.report.lost;
     member->in_step = false;
     member->stuck = true;

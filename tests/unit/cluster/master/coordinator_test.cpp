@@ -442,7 +442,7 @@ TEST_CASE("workers of a synchronous run that compute differently are told of") {
       master.join("w" + std::to_string(master.link.workers.size()));
     }
     return std::ranges::count_if(master.said, [](const std::string& line) {
-      return line.find("computes with avx2, w1 (w0) with avx512") !=
+      return line.find("computes with avx2, w0 (worker 1) with avx512") !=
              std::string::npos;
     });
   };
@@ -466,7 +466,7 @@ TEST_CASE("workers of a synchronous run with other threads are told of") {
       master.join("w" + std::to_string(master.link.workers.size()));
     }
     return std::ranges::count_if(master.said, [](const std::string& line) {
-      return line.find("computes with 4 threads, w1 (w0) with 1:") !=
+      return line.find("computes with 4 threads, w0 (worker 1) with 1:") !=
              std::string::npos;
     });
   };

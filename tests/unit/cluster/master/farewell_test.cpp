@@ -56,7 +56,7 @@ TEST_CASE("whose connection ends with the run has a second to come back") {
     farewell.tick(200.1 + kReturn);
     CHECK(farewell.all_left());
     CHECK(run.master.context.report.lost == 1);
-    CHECK(run.master.said.back() == "worker w1 (a) lost: its connection ended");
+    CHECK(run.master.said.back() == "a (worker 1) lost: its connection ended");
     farewell.end();
     CHECK(run.master.context.report.lost == 1);
   }
