@@ -477,6 +477,7 @@ Outcome Master::trained() {
       !lack.empty())
     log_(Level::kWarning, lack);
   judge(options_, plan_, store_, context_->state, result);
+  store_.tidy(context_->state);
   return result;
 }
 

@@ -21,6 +21,10 @@ bool is_best(const RunState& state) {
              Json(state.history.back().epoch);
 }
 
+std::string file_name_of(const Saved& saved) {
+  return std::filesystem::path(saved.path).filename().string();
+}
+
 bool is_of_network(const nn::Model& model, const Plan& plan) {
   return nn::to_json(model.config) == nn::to_json(plan.model.config);
 }
@@ -166,9 +170,7 @@ bool RunStore::loses_best(const RunState& state) const {
 void RunStore::write_missing_model(const RunState& state) const {
   const std::string& output = options_.output;
   namespace fs = std::filesystem;
-  io::remove_abandoned(io::folder_of(output), [&](const std::string& name) {
-    return name == fs::path(output).filename();
-  });
+  io::remove_abandoned(output);
   std::string why;
   if (fs::is_regular_file(output)) {
     why = "was not what this run has learnt";
@@ -276,9 +278,8 @@ std::string RunStore::save(const RunState& state) {
   // What the run would go back to, if training went wrong, stays; when it has,
   // the log from there on as well.
   const auto sound = newest_saved(state.watch.sound_version());
-  const std::string kept =
-      sound ? std::filesystem::path(sound->path).filename().string() : "";
-  std::string name = directory_.save(checkpoint_of(state), all, kept);
+  std::string name = directory_.save(checkpoint_of(state), all,
+                                     sound ? file_name_of(*sound) : "");
   if (updates_) {
     updates_->begin(state.version);
     const std::uint64_t before = sound ? sound->version : 0;
@@ -308,6 +309,14 @@ void RunStore::write_model(const RunState& state) const {
              "' is missing or not the run's: the model is that of the last "
              "epoch, not of the best one");
   nn::save_model(final_model(state), options_.output);
+}
+
+void RunStore::tidy(const RunState& state) {
+  if (policy_ == LogPolicy::kKeep || saved_.empty()) return;
+  const auto sound = newest_saved(state.watch.sound_version());
+  directory_.keep_only(
+      {file_name_of(saved_.back()), sound ? file_name_of(*sound) : ""});
+  if (updates_) updates_->prune(last_saved_);
 }
 
 nn::Model RunStore::model_of(const RunState& state) const {

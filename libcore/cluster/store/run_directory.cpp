@@ -282,4 +282,13 @@ std::string RunDirectory::save(const nn::Model& model, bool keep_first,
   return name;
 }
 
+void RunDirectory::keep_only(const std::vector<std::string>& names) const {
+  for (const auto number : checkpoints(path_)) {
+    const std::string name = checkpoint_name(number);
+    std::error_code ignored;
+    if (std::ranges::find(names, name) == names.end())
+      fs::remove(file(name), ignored);
+  }
+}
+
 }  // namespace dl::cluster

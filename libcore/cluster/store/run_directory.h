@@ -65,6 +65,9 @@ class RunDirectory {
   std::string save(const nn::Model& model, bool keep_first = false,
                    const std::string& kept = "");
 
+  // Removes the other checkpoints; what cannot be removed stays.
+  void keep_only(const std::vector<std::string>& names) const;
+
  private:
   void sweep();
 

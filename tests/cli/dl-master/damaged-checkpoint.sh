@@ -18,7 +18,7 @@ damage got.safetensors.run/checkpoint-000004.safetensors
 run got.safetensors
 cmp want.safetensors got.safetensors && echo same
 rm -r got.safetensors*
-every=5m
+log=keep every=5m
 run got.safetensors
 rm got.safetensors
 for file in got.safetensors.run/checkpoint-*; do damage "$file"; done
