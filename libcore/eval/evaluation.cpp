@@ -163,6 +163,14 @@ std::string main_metric(const Evaluation& evaluation) {
   return names.front();
 }
 
+std::vector<std::string> main_metrics(const Evaluation& evaluation) {
+  constexpr const char* kLoss = "log_loss";
+  std::vector<std::string> names = {main_metric(evaluation)};
+  const auto all = evaluation.metrics();
+  if (std::ranges::find(all, kLoss) != all.end()) names.emplace_back(kLoss);
+  return names;
+}
+
 bool higher_is_better(std::string_view metric) {
   metric = metric.substr(0, metric.find('/'));
   metric.remove_prefix(metric.find(':') + 1);

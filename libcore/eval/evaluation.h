@@ -93,6 +93,8 @@ double find_metric(const std::vector<std::unique_ptr<Evaluation>>& all,
 bool higher_is_better(std::string_view metric);
 // The one that stands for an evaluation where only one is shown.
 std::string main_metric(const Evaluation& evaluation);
+// That one, and of classes log_loss: the loss beside what is counted.
+std::vector<std::string> main_metrics(const Evaluation& evaluation);
 
 }  // namespace dl::eval
 

@@ -123,10 +123,9 @@ EpochScore Course::score(const Evaluations& evaluations) const {
   const RunState& state = context_.state;
   EpochScore score{
       state.epoch, state.examples, state.loss(), {}, state.version};
-  for (const auto& evaluation : evaluations) {
-    const std::string name = eval::main_metric(*evaluation);
-    score.metrics[evaluation->called(name)] = evaluation->metric(name);
-  }
+  for (const auto& evaluation : evaluations)
+    for (const std::string& name : eval::main_metrics(*evaluation))
+      score.metrics[evaluation->called(name)] = evaluation->metric(name);
   if (metric() != "loss")
     score.metrics[metric()] = eval::find_metric(evaluations, metric());
   return score;
