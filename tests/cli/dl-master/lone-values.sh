@@ -13,13 +13,15 @@ net '{"type": "batch_norm"}, ' >norm.json
 net '' >plain.json
 net '{"type": "reshape", "shape": [2, 1]}, {"type": "batch_norm"}, {"type": "flatten"}, ' >two.json
 train() { # NETWORK BATCH OPTION...
-  echo "$1 $2" | tee /dev/stderr
-  dl-master -q --net "$1.json" --data data.dls --normalize none --local 1 --threads 2 --fresh \
-    --batch "$2" --epochs 1 -o m.safetensors "${@:3}" 2>&1 | grep -v 'nothing was learnt' >&2
+  echo "$1 $2"
+  dl-master -q --net "$1.json" --data data.dls --normalize none --threads 2 --fresh \
+    --batch "$2" -o m.safetensors "${@:3}" 2>err
+  echo "status $?"
+  grep -v 'nothing was learnt' err
 }
-for batch in 1 64 65 100; do train norm $batch; done
-train plain 64
-train two 64
+for batch in 1 64 65 100; do train norm $batch --local 1 --epochs 1; done
+train plain 64 --local 1 --epochs 1
+train two 64 --local 1 --epochs 1
 # In every mode, with one worker and two: what 65 examples have, however they are cut.
 variance() {
   python3 - <<'END'
@@ -38,8 +40,8 @@ END
 }
 for mode in sync averaging sharing; do
   for workers in 1 2; do
-    train norm 64 --mode $mode --local $workers --epochs 100 2>/dev/null
-    echo "$mode $workers"
+    echo "$mode, workers: $workers"
+    train norm 64 --mode $mode --local $workers --epochs 100 | grep status
     variance
   done
 done

@@ -15,7 +15,8 @@ for mode in averaging sharing; do
   list few.safetensors
   run all.safetensors 6 --update-log keep
   list all.safetensors | wc -l
-  cmp few.safetensors all.safetensors && echo 'the same model'
+  # In sharing workers begin anew with their residuals.
+  [ $mode = sharing ] || { cmp few.safetensors all.safetensors && echo 'the same model'; }
   dl-master -q --replay few.safetensors.run -o replayed.safetensors
   cmp few.safetensors replayed.safetensors && echo 'the model is replayed'
   # Without a model that was written, all of it.

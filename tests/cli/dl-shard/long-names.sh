@@ -11,7 +11,7 @@ cat >net.json <<'END'
 END
 echo '-- the run directory is called after the model'
 dl-master -q --net net.json --data "$data" --local 1 --epochs 1 -o "$model" 2>&1 |
-  sed 's/0000*/0.../'
+  sed 's/0000*/0.../g'
 dl-master -q --net net.json --data "$prefix-*.dls" --local 1 --epochs 1 -o "$model" \
   --run run --master-file "$report" 2>/dev/null
 dl-infer -q --model "$model" -o "$lines" "$data"
