@@ -3,6 +3,7 @@
 #include "libcore/nn/config/config_check.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -81,6 +82,29 @@ std::string suggest(const std::string& word,
   return near.empty() ? "" : "; did you mean '" + near + "'?";
 }
 
+// Names that share a word of three letters or more with it: for
+// "self_attention"
+// "; like it are 'multi_head_attention', ...".
+std::string akin_to(const std::string& word,
+                    const std::vector<std::string>& known) {
+  std::vector<std::string> words(1);
+  for (const char c : word) {
+    if (std::isupper(static_cast<unsigned char>(c)) != 0) words.emplace_back();
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0)
+      words.back() += static_cast<char>(std::tolower(c));
+    else
+      words.emplace_back();
+  }
+  std::erase_if(words, [](const std::string& w) { return w.size() < 3; });
+  std::string akin;
+  for (const std::string& name : known)
+    if (std::ranges::any_of(words, [&](const std::string& w) {
+          return name.find(w) != std::string::npos;
+        }))
+      akin += (akin.empty() ? "; like it are '" : ", '") + name + "'";
+  return akin;
+}
+
 class Checker {
  public:
   std::vector<std::string> problems;
@@ -97,6 +121,8 @@ class Checker {
   void schedule(const Json& value, const Key& key, const std::string& path);
   void map(const Json& value, const Key& key, const std::string& path);
   void numbers(const Json& value, const Key& key, const std::string& path);
+  void class_weights(const Json& value, const Key& key,
+                     const std::string& path);
   void unknown(const std::string& name, std::string_view object,
                std::string_view tag, const std::string& path);
   void missing(const Json& value, std::string_view object, std::string_view tag,
@@ -171,6 +197,7 @@ void Checker::one_of(const Json& value, const Key& key,
   if (std::count(key.values.begin(), key.values.end(), word) == 1) return;
   const std::vector<std::string> known(key.values.begin(), key.values.end());
   std::string hint = suggest(word, known);
+  if (hint.empty()) hint = akin_to(word, known);
   if (const auto instead = key_in_place_of(word);
       key.name == "type" && !instead.empty())
     hint = "; here that is a key of layers, '" + std::string(instead) +
@@ -203,6 +230,18 @@ void Checker::numbers(const Json& value, const Key& key,
   one.kind = Kind::kNumber;
   for (std::size_t i = 0; i < value.size(); ++i)
     this->value(value[i], one, path + "[" + std::to_string(i) + "]");
+}
+
+// Which classes there are, the data say.
+void Checker::class_weights(const Json& value, const Key& key,
+                            const std::string& path) {
+  if (value == "balanced") return;
+  if (!value.is_object()) return numbers(value, key, path);
+  if (value.empty()) return mismatch(value, key, path);
+  Key one = key;
+  one.kind = Kind::kNumber;
+  for (const auto& [name, number] : value.items())
+    this->value(number, one, join(path, name));
 }
 
 void Checker::objects(const Json& value, const Key& key,
@@ -264,6 +303,8 @@ void Checker::value(const Json& value, const Key& key,
       return tuple_or_shape(value, key, path);
     case Kind::kNumbers:
       return numbers(value, key, path);
+    case Kind::kClassWeights:
+      return class_weights(value, key, path);
     case Kind::kNames:
       return expect(are_names(value));
     case Kind::kObjects:

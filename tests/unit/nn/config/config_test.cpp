@@ -277,8 +277,12 @@ TEST_CASE("what other programs call it is told as what it is called here") {
 
 TEST_CASE("an unknown type or key brings the nearest one to mind") {
   CHECK(layer_refusal(R"({"type": "conv2"})") ==
-        "'x.json': layers[0].type: want a type of dl-layers(5), got "
+        "'x.json': layers[0].type: want a type that 'man dl-layers' lists, got "
         "\"conv2\"; did you mean 'conv2d'?");
+  CHECK_THAT(layer_refusal(R"({"type": "GraphAttention"})"),
+             Catch::Contains("got \"GraphAttention\"; like it are '") &&
+                 Catch::Contains("'multi_head_attention'"));
+  CHECK(layer_refusal(R"({"type": "quux"})").ends_with("got \"quux\""));
   CHECK(layer_refusal(R"({"type": "flatten", "units": 3})") ==
         "'x.json': layers[0].units: not a key of flatten layer; the keys of "
         "flatten layer are type, name, time_distributed");
