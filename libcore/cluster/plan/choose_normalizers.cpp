@@ -27,9 +27,10 @@ Json begun(const MasterOptions& options, const std::string& folder) {
   return read_configuration(folder);
 }
 
-// All records, but from a bad one on the rest of its shard, of which so many
-// may go bad as in training.
-void read_all(MasterData& data, const MasterOptions& options, const Log& log,
+}  // namespace
+
+void read_all(MasterData& data, const MasterOptions& options,
+              const std::string& what, const Log& log,
               const CheckRecord& take) {
   std::int64_t bad = 0;
   for (std::uint32_t shard = 0; shard < data.shards().size(); ++shard) try {
@@ -39,9 +40,11 @@ void read_all(MasterData& data, const MasterOptions& options, const Log& log,
     } catch (const Error& error) {
       if (error.code() != Code::kData || ++bad > options.skip_bad_shards) throw;
       log(Level::kWarning,
-          std::string(error.what()) + "; --normalize goes without its shard");
+          std::string(error.what()) + "; " + what + " goes without its shard");
     }
 }
+
+namespace {
 
 // pca and whiten, for which all data are read.
 std::vector<data::Normalizer> fit_decorrelation(
@@ -52,7 +55,10 @@ std::vector<data::Normalizer> fit_decorrelation(
       "vary together");
   return nn::fit_decorrelation(
       wanted, model.config, data.metadata(),
-      [&](const auto& take) { read_all(data, options, log, take); }, log);
+      [&](const auto& take) {
+        read_all(data, options, "--normalize", log, take);
+      },
+      log);
 }
 
 std::vector<data::Normalizer> fit_inputs(const MasterOptions& options,

@@ -25,6 +25,12 @@ void choose_normalizers(nn::Model& model, Kept kept,
                         const MasterOptions& options, MasterData& data,
                         const std::string& folder, const Log& log);
 
+// Reads all records for what is found in the data before training, but from a
+// bad one on the rest of its shard, of which so many may go bad as in training.
+// what: goes without it, for messages.  Throws Error: kData, kNoInput, kIo.
+void read_all(MasterData& data, const MasterOptions& options,
+              const std::string& what, const Log& log, const CheckRecord& take);
+
 }  // namespace dl::cluster
 
 #endif  // DL_LIBCORE_CLUSTER_PLAN_CHOOSE_NORMALIZERS_H_

@@ -16,6 +16,7 @@
 #include "libcore/io/source.h"
 #include "libcore/nn/config/config_table.h"
 #include "libcore/nn/data/chance.h"
+#include "libcore/nn/data/class_weights.h"
 #include "libcore/nn/data/data_check.h"
 
 namespace dl::cluster {
@@ -330,6 +331,13 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
     choose_normalizers(plan.model, kept, options, *plan.training, folder, log);
     check_data(plan.model, outputs, *plan.training, "the training data", log);
     tell_oddities(plan.model.config, metadata, log);
+    nn::settle_class_weights(
+        plan.model.config, metadata, [&](const auto& take) {
+          log(Level::kInfo,
+              "reading the training data once, for how often each class is "
+              "there");
+          read_all(*plan.training, options, "class_weights", log, take);
+        });
     describe_data(plan.model, metadata);
   }
   if (!options.eval_data.empty()) {

@@ -91,6 +91,15 @@ Json value_schema(const Key& key) {
     case Kind::kTagOrObject:
       return {
           {"anyOf", {Json{{"enum", plain_tags(key.of)}}, reference(key.of)}}};
+    case Kind::kClassWeights: {
+      const Json one = ranged("number", key.range);
+      return {{"anyOf",
+               {Json{{"type", "array"}, {"items", one}, {"minItems", 1}},
+                Json{{"type", "object"},
+                     {"additionalProperties", one},
+                     {"minProperties", 1}},
+                Json{{"const", "balanced"}}}}};
+    }
   }
   return {};
 }

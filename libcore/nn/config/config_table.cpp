@@ -59,7 +59,7 @@ std::string Key::wanted() const {
   switch (kind) {
     case Kind::kTag:
       // They are too many for a line.
-      if (object == "layer") return "a type of dl-layers(5)";
+      if (object == "layer") return "a type that 'man dl-layers' lists";
       return one_of(values);
     case Kind::kOneOf:
       return one_of(values);
@@ -90,6 +90,9 @@ std::string Key::wanted() const {
              " by integer, one for 0";
     case Kind::kTagOrObject:
       return std::string(of) + " name or object";
+    case Kind::kClassWeights:
+      return "array of " + numbers_in(range) +
+             R"(, object of them by class, or "balanced")";
   }
   return {};
 }

@@ -33,7 +33,10 @@ enum class Kind {
   kNumberOrObject,
   kMap,  // numbers of `range` by what is counted, one of them for 0
   // The object `of`, or its tag alone where that says everything.
-  kTagOrObject
+  kTagOrObject,
+  // Numbers of `range` in the order of the classes, or by their names, or
+  // "balanced".
+  kClassWeights
 };
 
 struct Key {

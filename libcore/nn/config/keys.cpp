@@ -49,6 +49,15 @@ Key name(std::string_view name, std::string_view fallback,
   return of_layer(name, Kind::kName, fallback, doc);
 }
 
+Key class_weights() {
+  return of_layer("class_weights", Kind::kClassWeights, "(none)",
+                  "What each class, or each output, counts; else 1. By name, "
+                  "classes that are not named count 1. \"balanced\" is the "
+                  "more the rarer a class is in the training data: their "
+                  "examples / (classes * examples of the class).",
+                  kAtLeast0);
+}
+
 Key numbers(std::string_view name, std::string_view fallback,
             std::string_view doc, std::string_view range) {
   return of_layer(name, Kind::kNumbers, fallback, doc, range);

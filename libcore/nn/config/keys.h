@@ -39,6 +39,7 @@ Key one_of(std::string_view name, std::string_view fallback,
 Key name(std::string_view name, std::string_view fallback,
          std::string_view doc);
 // A list of numbers of `range`.
+Key class_weights();
 Key numbers(std::string_view name, std::string_view fallback,
             std::string_view doc, std::string_view range);
 Key activation(std::string_view fallback,

@@ -40,8 +40,11 @@ bool has_two_classes(const Settings& settings) {
          is_binary(settings.loss("loss").kind);
 }
 
+// What the data are still to say is none yet.
 std::vector<double> class_weights(const Settings& settings) {
-  if (!settings.has("class_weights")) return {};
+  if (!settings.has("class_weights") ||
+      !settings.at("class_weights").is_array())
+    return {};
   return settings.at("class_weights").get<std::vector<double>>();
 }
 
@@ -59,8 +62,9 @@ void check_weights(const Settings& settings, Loss kind,
                     quoted(kind) +
                         " looks at all outputs at once, and has no "
                         "weights");
+  if (!settings.at("class_weights").is_array()) return;
   const bool two = has_two_classes(settings);
-  const std::int64_t wanted = two ? 2 : settings.integer("units");
+  const std::int64_t wanted = class_weights_wanted(settings);
   if (std::cmp_not_equal(weights.size(), wanted))
     complain("class_weights",
              "want " + std::to_string(wanted) +
@@ -92,15 +96,17 @@ void check_logits(Loss kind, Activation activation, const Complaint& complain) {
 
 }  // namespace
 
+std::int64_t class_weights_wanted(const Settings& settings) {
+  return has_two_classes(settings) ? 2 : settings.integer("units");
+}
+
 std::vector<Key> loss_keys() {
   return {key::loss(),
           key::number("label_smoothing", "(none)",
                       "The share of each target that is spread over all "
                       "classes.",
                       kShare),
-          key::numbers("class_weights", "(none)",
-                       "What each class, or each output, counts; else 1.",
-                       kAtLeast0),
+          key::class_weights(),
           key::number("loss_weight", "(none)",
                       "What this loss counts in the sum that is the "
                       "network's; else 1.",

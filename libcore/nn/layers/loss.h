@@ -13,6 +13,8 @@ namespace dl::nn::layers {
 
 // loss and all that says how it counts.
 std::vector<Key> loss_keys();
+// How many class_weights an output has: one for each class or unit.
+std::int64_t class_weights_wanted(const Settings& settings);
 
 // What they say, but for weights of classes and of the loss.
 tensor::LossSpec loss_of(const Settings& settings);

@@ -109,7 +109,14 @@ TEST_CASE("losses that do not go with the rest of their layer are refused") {
   CHECK(refusal(R"("units": 2, "loss": "l1", "class_weights": [1, -2])") ==
         "class_weights[1]: want number >= 0, got -2");
   CHECK(refusal(R"("units": 2, "loss": "l1", "class_weights": 2)") ==
-        "class_weights: want array of numbers >= 0, got 2");
+        "class_weights: want array of numbers >= 0, object of them by class, "
+        "or \"balanced\", got 2");
+  CHECK(refusal(R"("units": 2, "loss": "l1", "class_weights": {"a": -1})") ==
+        "class_weights.a: want number >= 0, got -1");
+  CHECK(refusal(R"("units": 2, "loss": "l1", "class_weights": {})")
+            .ends_with("got {}"));
+  CHECK(refusal(R"("units": 2, "loss": "l1", "class_weights": "even")")
+            .ends_with("got \"even\""));
   CHECK(refusal(R"("units": 2, "loss": "cosine_proximity",
                    "class_weights": [1, 1])") ==
         "class_weights: 'cosine_proximity' looks at all outputs at once, and "

@@ -1,0 +1,21 @@
+// Weights of classes that the data have to say: by name, or "balanced".
+
+#ifndef DL_LIBCORE_NN_DATA_CLASS_WEIGHTS_H_
+#define DL_LIBCORE_NN_DATA_CLASS_WEIGHTS_H_
+
+#include "libcore/data/metadata.h"
+#include "libcore/nn/config/config.h"
+#include "libcore/nn/data/fit_decorrelation.h"
+
+namespace dl::nn {
+
+// Puts numbers in their place, in the order of the outputs.  records: of the
+// training data, read where something is balanced alone.
+// Throws Error: kConfig, the data have no such class, or none that could be
+// balanced; and what `records` does.
+void settle_class_weights(NetworkConfig& config, const data::Metadata& data,
+                          const EachRecord& records);
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_DATA_CLASS_WEIGHTS_H_
