@@ -65,6 +65,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("id", &a.csv.id, "COLUMN",
           "column that names an example, kept beside features and labels");
   opt.add("id-bytes", &a.csv.id_bytes, "N", "length of the longest name");
+  opt.add("weight", &a.csv.weight, "COLUMN",
+          "column that says what the label of a row counts in learning");
   opt.section("Options for svmlight");
   opt.add("features", &a.svmlight.features, "N", "length of an example");
   opt.flag("zero-based", &a.svmlight.zero_based, "indices start at 0");

@@ -92,6 +92,9 @@ void CsvFields::choose_columns() {
   if (!csv_.sequence.empty())
     sequence_ = take(csv_.sequence, "--sequence", false);
   if (!csv_.id.empty()) id_ = take(csv_.id, "--id", false);
+  if (!csv_.weight.empty()) weight_ = take(csv_.weight, "--weight", false);
+  if (weight_ && labels_.empty())
+    throw Error{Code::kUsage, "--weight is of labels: want --label COLUMN"};
   for (std::size_t i = 0; i < table_.names().size(); ++i)
     if (!taken.contains(i)) features_.push_back(i);
   if (features_.empty())
@@ -144,6 +147,7 @@ void CsvFields::describe(data::Metadata& metadata) const {
   metadata.schema["features"] = {features_row_.dtype(), shape_};
   if (!labels_.empty())
     metadata.schema["labels"] = {label_row_.dtype(), label_row_.shape()};
+  if (weight_) metadata.schema["labels_mask"] = {DType::kF32, {}};
   if (id_) metadata.schema["id"] = {DType::kU8, {csv_.id_bytes}};
   if (!options_.regression) metadata.classes = classes_.names();
   if (!table_.has_header()) return;
@@ -178,6 +182,7 @@ bool CsvFields::parse() {
   std::string problem = features(skip);
   if (problem.empty() && !skip && !labels_.empty())
     problem = options_.regression ? targets(skip) : class_label(skip);
+  if (problem.empty() && !skip && weight_) problem = weight(skip);
   if (problem.empty() && !skip && id_) problem = id();
   if (skip)
     bad_.skip();
@@ -291,6 +296,19 @@ std::string CsvFields::class_label(bool& skip) {
   return "";
 }
 
+std::string CsvFields::weight(bool& skip) {
+  const std::string_view text = table_.field(*weight_);
+  if (missing_.words.contains(text))
+    return missing_name("weight", *weight_, skip);
+  double value = 0;
+  const bool is_number = parse_number(text, value);
+  weight_value_ = static_cast<float>(value);
+  return is_number && weight_value_ >= 0 && std::isfinite(weight_value_)
+             ? ""
+             : table_.place(*weight_) + "want a weight, a number from 0 on, " +
+                   "got '" + clipped(text) + "'";
+}
+
 std::string CsvFields::id() {
   id_text_ = table_.field(*id_);
   if (id_text_.empty()) return table_.place(*id_) + "the id is missing";
@@ -309,6 +327,9 @@ void CsvFields::put_features(data::DataSet& set, std::int64_t i) const {
 
 void CsvFields::put_label(data::DataSet& set, std::int64_t i) const {
   if (!labels_.empty()) put(set.tensors.at("labels"), i, label_row_.bytes());
+  if (weight_)
+    put(set.tensors.at("labels_mask"), i,
+        std::as_bytes(std::span(&weight_value_, 1)));
 }
 
 void CsvFields::put_id(data::DataSet& set, std::int64_t i) const {

@@ -45,7 +45,7 @@ class CsvFields {
   std::string_view sequence() const { return table_.field(*sequence_); }
 
   // Copies what parse() took in to place i of the tensors: a row of "features",
-  // of "labels" and of "id".
+  // of "labels" with its weight, and of "id".
   void put_features(data::DataSet& set, std::int64_t i) const;
   void put_label(data::DataSet& set, std::int64_t i) const;
   void put_id(data::DataSet& set, std::int64_t i) const;
@@ -69,6 +69,7 @@ class CsvFields {
                            bool& skip) const;
   std::string class_label(bool& skip);
   std::string targets(bool& skip);
+  std::string weight(bool& skip);
   std::string id();
 
   const CsvTable& table_;
@@ -78,10 +79,11 @@ class CsvFields {
   MissingRule missing_;
   ClassLabels classes_;
   std::vector<std::size_t> features_, labels_;
-  std::optional<std::size_t> sequence_, id_;
+  std::optional<std::size_t> sequence_, id_, weight_;
   tensor::Shape shape_;  // of the features of a row
   // The row that parse() took in: [columns], [] or [targets].
   tensor::Tensor features_row_, label_row_;
+  float weight_value_ = 1;
   std::string id_text_;
   std::int64_t filled_ = 0;  // values of it, by --missing fill
 };

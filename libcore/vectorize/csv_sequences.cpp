@@ -54,7 +54,10 @@ class SequenceReader : public ExampleReader {
       field->second.shape = field->second.shape.with_first(csv_.steps);
     };
     in_steps("features");
-    if (csv_.per_step) in_steps("labels");
+    if (csv_.per_step) {
+      in_steps("labels");
+      in_steps("labels_mask");
+    }
     schema["features_mask"] = {tensor::DType::kU8, {csv_.steps}};
     if (numbered_) schema["index"] = kIndexField;
     return metadata;

@@ -66,6 +66,9 @@ struct CsvOptions {
   // none.
   std::string id;
   std::int64_t id_bytes = 32;
+  // Column of what a label counts in learning, which becomes "labels_mask"; "":
+  // all count 1.
+  std::string weight;
 };
 
 struct SvmlightOptions {

@@ -49,6 +49,44 @@ TEST_CASE("csv: a missing label is never filled in") {
       Catch::EndsWith("leaves the row out, --na '' takes 'NA' as it is)"));
 }
 
+TEST_CASE("csv: a column of weights is no feature") {
+  CsvOptions csv;
+  csv.weight = "2";
+  const data::DataSet set = read("1,2.5,a\n3,0,b\n", csv);
+  CHECK(values(set.get("features")) == std::vector<double>{1, 3});
+  CHECK(values(set.get("labels")) == std::vector<double>{0, 1});
+  CHECK(values(set.get("labels_mask")) == std::vector<double>{2.5, 0});
+  for (const char* bad : {"x", "-1", "inf", "1e300"})
+    CHECK_THAT(said("1," + std::string(bad) + ",a\n", csv),
+               Catch::Contains("line 1, column 2: want a weight, a number from "
+                               "0 on, got '" +
+                               std::string(bad) + "'"));
+  CHECK_THAT(said("1,,a\n", csv), Catch::Contains("the weight is missing"));
+  csv.missing = "skip";
+  CHECK(read("1,,a\n2,1,a\n", csv).examples() == 1);
+  csv.label = "none";
+  Files files;
+  BadRecords bad(0);
+  CHECK_THAT(
+      complaint(
+          [&] { open_csv({files.write("x.csv", "1,2,3\n")}, {}, csv, bad); },
+          Code::kUsage),
+      Catch::Contains("--weight is of labels"));
+}
+
+TEST_CASE("csv: weights of sequences, and of their steps") {
+  CsvOptions csv;
+  csv.sequence = "1";
+  csv.steps = 2;
+  csv.weight = "3";
+  const std::string text = "s,1,2,a\ns,2,3,b\nt,3,4,a\n";
+  CHECK(values(read(text, csv).get("labels_mask")) ==
+        std::vector<double>{3, 4});
+  csv.per_step = true;
+  CHECK(values(read(text, csv).get("labels_mask")) ==
+        std::vector<double>{2, 3, 4, 0});
+}
+
 TEST_CASE("csv: what NumPy, pandas and R write is missing") {
   CsvOptions csv;
   csv.missing = "fill:7";
