@@ -129,11 +129,17 @@ Predictor::~Predictor() = default;
 
 Network& Predictor::network() { return state_->network; }
 
-// Class names may come after the data; a file tells them now.
+// Class names, and the largest token, may come after the data; a file tells
+// them now.
 data::Metadata Predictor::State::first_look(const std::string& spec,
                                             const data::Metadata& read) const {
-  if (options.labels == Labels::kIgnored || !read.classes.empty() ||
-      !std::filesystem::is_regular_file(spec))
+  const bool names = options.labels != Labels::kIgnored && read.classes.empty();
+  const bool tokens =
+      !read.statistics &&
+      std::ranges::any_of(network.config().layers, [](const LayerConfig& l) {
+        return l.type->tokens != nullptr;
+      });
+  if ((!names && !tokens) || !std::filesystem::is_regular_file(spec))
     return read;
   return data::Shard(spec).metadata();
 }
