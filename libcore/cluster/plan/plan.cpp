@@ -188,6 +188,11 @@ void compile(Plan& plan, bool dry) {
   plan.memory = network.memory_bytes();
   plan.loss_of_chance = nn::loss_of_chance(plan.model.config, network.output(),
                                            plan.model.normalizers.output(0));
+  // Nobody knows what weights of examples make of it.
+  if (const auto mask = plan.model.data.schema.find("labels_mask");
+      mask != plan.model.data.schema.end() &&
+      tensor::is_real(mask->second.dtype))
+    plan.loss_of_chance.reset();
   // In sharing each worker has its own; averaging may start it afresh.
   if (plan.settings.mode == Mode::kSharing ||
       plan.settings.averaging.updater_state != UpdaterState::kAverage) {

@@ -12,7 +12,7 @@ cat >net.json <<'END'
             {"type": "output", "units": 2, "loss": "negative_log_likelihood"}]}
 END
 train() { dl-master -q --net net.json --local 1 --epochs 1 -o m.safetensors "$@"; echo "status $?"; }
-train --data small.dls large.dls
+train --data small.dls --data large.dls
 train --data small.dls --eval-data large.dls
 train --data negative.dls
 ls
