@@ -24,8 +24,7 @@ void tell_lost(RunContext& context, const Member& member,
                                 {"why", why},
                                 {"doing", member.doing},
                                 {"epoch", context.state.epoch}});
-  context.log(Level::kWarning,
-              member.describe() + " lost: " + why + then);
+  context.log(Level::kWarning, member.describe() + " lost: " + why + then);
 }
 
 void MemberWatch::tick() {

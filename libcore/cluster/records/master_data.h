@@ -77,7 +77,8 @@ class MasterData {
 
  private:
   const data::Shard& open(std::uint32_t shard, std::uint32_t record);
-  void add(const std::string& path, const std::string& shown, const Like& like, const Check& check);
+  void add(const std::string& path, const std::string& shown, const Like& like,
+           const Check& check);
   const std::string& file_of(std::uint32_t shard) const;
 
   data::Metadata metadata_, like_;

@@ -146,9 +146,8 @@ void Worker::begin_session(const Message& message) {
   const Welcome welcome = Welcome::from_message(message);
   heartbeat_ = static_cast<double>(welcome.heartbeat_ms) / 1000;
   silence_ = static_cast<double>(welcome.silence_ms) / 1000;
-  log_(Level::kInfo, "joined " + master_.endpoint() + " as " +
-                         welcome.name + " (worker " +
-                         std::to_string(welcome.worker) + ")");
+  log_(Level::kInfo, "joined " + master_.endpoint() + " as " + welcome.name +
+                         " (worker " + std::to_string(welcome.worker) + ")");
   hello_.previous_run = welcome.run;
   mail_.rejoin = false;
   mail_.inbox.begin_session(++session_, message);

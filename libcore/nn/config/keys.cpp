@@ -50,12 +50,13 @@ Key name(std::string_view name, std::string_view fallback,
 }
 
 Key class_weights() {
-  return of_layer("class_weights", Kind::kClassWeights, "(none)",
-                  "What each class, or each output, counts; else 1. By name, "
-                  "classes that are not named count 1. \"balanced\" is the "
-                  "more the rarer a class is in the training data: their "
-                  "examples / (classes * examples of the class).",
-                  kAtLeast0);
+  return of_layer(
+      "class_weights", Kind::kClassWeights, "(none)",
+      "What each class, or each output, counts; else 1. By name, "
+      "classes that are not named count 1. \"balanced\" gives rarer "
+      "classes more: examples / classes / examples of the class, "
+      "in the training data.",
+      kAtLeast0);
 }
 
 Key numbers(std::string_view name, std::string_view fallback,

@@ -31,4 +31,5 @@ unshare -n bash -c 'sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.lo
   ip link set lo up; . ./listen tcp://lo:0 tcp://localhost:0 tcp://127.0.0.1:0
   . ./listen "tcp://*:0" | sed "s/\"tcp.*/at every address/"'
 echo '-- no such host'
+# shellcheck source=/dev/null
 . ./listen tcp://no-such-host.invalid:0

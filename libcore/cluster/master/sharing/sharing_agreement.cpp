@@ -96,8 +96,7 @@ void SharingEpoch::miss(const std::set<std::uint64_t>& silent) {
                                    {"why", why},
                                    {"doing", member->doing},
                                    {"epoch", context_.state.epoch}});
-    context_.log(Level::kWarning,
-                 member->describe() + " lost: " + why);
+    context_.log(Level::kWarning, member->describe() + " lost: " + why);
     ++context_.report.lost;
     member->in_step = false;
     member->stuck = true;
