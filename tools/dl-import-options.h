@@ -17,7 +17,7 @@
 struct Args {
   std::string output, weights, net, map, backend, classes, normalize, check,
       expect;
-  double tolerance = 1e-4;
+  double tolerance = 1e-4, absolute = 1e-6;
   std::vector<std::string> shapes, files;
 };
 
@@ -46,6 +46,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "the recorded outputs; else DATA of --check has them as well");
   opt.add("tolerance", &a.tolerance, "X",
           "exit with 1 if outputs differ by more, relative to the largest");
+  opt.add("absolute", &a.absolute, "X",
+          "differences that never count: added to those of --tolerance");
   opt.rest(&a.files);
 }
 

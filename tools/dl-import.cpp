@@ -99,14 +99,14 @@ void check(const dl::convert::Imported& imported, const Args& args) {
     only.key() = "y";
     expected.insert(std::move(only));
   }
-  double worst = 0;
+  bool good = true;
   for (const auto& one : dl::convert::compare(imported, inputs, expected)) {
     std::cout << dl::displayed(one.output) << ": " << one.examples
               << " examples, largest difference " << one.largest
               << ", largest output " << one.magnitude << '\n';
-    worst = std::max(worst, one.largest / std::max(one.magnitude, 1e-30));
+    good = good && one.within(args.tolerance, args.absolute);
   }
-  if (!(worst <= args.tolerance))
+  if (!good)
     throw Error{Code::kNo, "outputs differ by more than the tolerance"};
 }
 
@@ -119,6 +119,8 @@ void run(const Args& args) {
     throw Error{Code::kUsage, "--expect goes with --check"};
   if (!(args.tolerance >= 0))
     throw Error{Code::kUsage, "--tolerance: want a number from 0 on"};
+  if (!(args.absolute >= 0))
+    throw Error{Code::kUsage, "--absolute: want a number from 0 on"};
   dl::io::refuse_overwriting(
       args.output, {args.files[0], args.weights, args.check, args.expect});
   if (!args.backend.empty() && args.backend != "theano" &&

@@ -26,6 +26,30 @@ const Tensor* find(const Arrays& arrays, const Port& port, bool only,
   return found == arrays.end() ? nullptr : &found->second;
 }
 
+// With examples along the first dimension.
+Tensor batch_first(const Tensor& from, std::size_t batch) {
+  const Shape& shape = from.shape();
+  if (batch == 0 || static_cast<int>(batch) >= shape.rank()) return from;
+  std::vector<std::int64_t> extents(shape.extents().begin(),
+                                    shape.extents().end());
+  const auto at = extents.begin() + static_cast<std::ptrdiff_t>(batch);
+  const std::int64_t examples = *at;
+  std::int64_t ahead = 1;
+  for (auto extent = extents.begin(); extent != at; ++extent) ahead *= *extent;
+  extents.insert(extents.erase(at) - static_cast<std::ptrdiff_t>(batch),
+                 examples);
+  Tensor to(tensor::DType::kF32, Shape(std::span<const std::int64_t>(extents)));
+  const std::int64_t behind =
+      from.elements() / std::max<std::int64_t>(examples * ahead, 1);
+  const auto a = from.as<float>();
+  auto b = to.as<float>();
+  for (std::int64_t i = 0; i < ahead; ++i)
+    for (std::int64_t n = 0; n < examples; ++n)
+      std::copy_n(a.begin() + (i * examples + n) * behind, behind,
+                  b.begin() + (n * ahead + i) * behind);
+  return to;
+}
+
 // [n, c, ...] as [n, ..., c].
 Tensor channels_last(const Tensor& from) {
   const Shape& shape = from.shape();
@@ -67,8 +91,8 @@ std::vector<Tensor> inputs_of(const Imported& imported, const Arrays& arrays) {
       throw Error{Code::kData,
                   "there is no array for the input " + in_quotes(port.name)};
     const Shape& wanted = imported.model->config.inputs[i].shape;
-    inputs.push_back(port.moved ? channels_last(unfolded(*given, wanted))
-                                : *given);
+    const Tensor own = batch_first(*given, port.batch);
+    inputs.push_back(port.moved ? channels_last(unfolded(own, wanted)) : own);
     Tensor& input = inputs.back();
     if (input.shape().rank() < 1 ||
         (input.shape().without_first() != wanted &&
@@ -99,8 +123,9 @@ void add(Difference& difference, const nn::Prediction& mine,
       const std::size_t each = a.size() / mask->as<float>().size();
       if (mask->as<float>()[i / each] == 0) continue;
     }
-    const double gap =  // of the same infinity none
-        a[i] == b[i] ? 0 : std::abs(static_cast<double>(a[i]) - b[i]);
+    // The same infinity, and no number in both, differ by nothing.
+    const bool same = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]));
+    const double gap = same ? 0 : std::abs(static_cast<double>(a[i]) - b[i]);
     difference.largest = std::isnan(gap)
                              ? std::numeric_limits<double>::infinity()
                              : std::max(difference.largest, gap);
@@ -130,7 +155,8 @@ std::vector<Difference> compare(const Imported& imported, const Arrays& arrays,
     const Port& port = imported.outputs[i];
     const Tensor* given = find(recorded, port, outputs.size() == 1, "y");
     if (given == nullptr) continue;
-    const Tensor theirs = port.moved ? channels_last(*given) : *given;
+    const Tensor own = batch_first(*given, port.batch);
+    const Tensor theirs = port.moved ? channels_last(own) : own;
     if (theirs.elements() != outputs[i].values.elements())
       throw Error{Code::kData,
                   "the array for the output " + in_quotes(port.name) + " is " +

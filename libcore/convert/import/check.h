@@ -17,6 +17,11 @@ struct Difference {
   std::int64_t examples = 0;
   double largest = 0;    // of two numbers
   double magnitude = 0;  // the largest finite number that was recorded
+
+  // As numpy.allclose() has it, with the largest number for all.
+  bool within(double relative, double absolute) const {
+    return largest <= absolute + relative * magnitude;
+  }
 };
 
 // Runs the model, which has weights, on the arrays of its inputs, and compares

@@ -41,7 +41,8 @@ using Fill = std::function<void(std::span<float> to)>;
 // An input or output as the other program has it.
 struct Port {
   std::string name;
-  bool moved = false;  // its channels come first there, last here
+  bool moved = false;     // its channels come first there, last here
+  std::size_t batch = 0;  // which of its dimensions examples are there
 };
 
 // What an output is trained for.

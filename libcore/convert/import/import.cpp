@@ -13,6 +13,7 @@
 #include "libcore/convert/import/onnx/labels.h"
 #include "libcore/convert/import/onnx/make.h"
 #include "libcore/convert/import/onnx/pattern.h"
+#include "libcore/convert/import/onnx/schema.h"
 #include "libcore/nn/layout.h"
 
 namespace dl::convert {
@@ -220,11 +221,6 @@ Imported made_of(const onnx::Model& model,
   };
   put(result.inputs, normalizers.inputs, imported.model->normalizers.inputs);
   put(result.outputs, normalizers.outputs, imported.model->normalizers.outputs);
-  if (model.opset > onnx::kNewestOpset)
-    imported.notes.push_back(
-        "it is of opset " + std::to_string(model.opset) + ", newer than " +
-        std::to_string(onnx::kNewestOpset) +
-        ": its operators are taken to do what they did there; see --check");
   onnx::take_names(model, *imported.model, imported.notes);
   imported.notes.insert(imported.notes.end(), result.notes.begin(),
                         result.notes.end());
@@ -251,6 +247,7 @@ Imported import_onnx(const File& file, const ImportOptions& options) {
   onnx::Model model = onnx::model_of(file.archive, file.path);
   const onnx::NamedNormalizers normalizers = onnx::take_normalizers(model);
   const std::vector<std::string> left_out = onnx::drop_labels(model);
+  onnx::want_known(model);
   onnx::simplify(model);
   Imported imported;
   try {

@@ -31,6 +31,12 @@ PY
 check --check none.npy --expect none.npy
 check --check x.dls --expect y.dls --tolerance -1
 check --check x.dls --expect y.dls --tolerance nan
+check --check x.dls --expect y.dls --absolute -1
+# A difference may be so large by itself: all of these outputs are within it.
+printf '0,0\n0,0\n' >zeros.csv
+check --check x.csv --expect zeros.csv
+check --check x.csv --expect zeros.csv --absolute 1e9
+check --check x.csv --expect zeros.csv --absolute 0 --tolerance 1e9
 # A model whose outputs differ is not written.
 printf '5,5\n5,5\n' >wrong.csv
 check --check x.csv --expect wrong.csv -o wrong.safetensors

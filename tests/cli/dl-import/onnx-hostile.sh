@@ -29,9 +29,9 @@ def value(number, name, dims):
     return field(number, field(1, name) + field(2, field(1, field(1, 1) + field(2, shape))))
 
 
-def model(path, *parts, dims=(1, 4)):
+def model(path, *parts, dims=(1, 4), opset=17):
     graph = b"".join(parts) + value(11, "x", dims) + value(12, "y", (1, 4))
-    open(path, "wb").write(field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17)))
+    open(path, "wb").write(field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, opset)))
 
 
 floats = struct.pack("<16f", *range(16))
@@ -53,14 +53,15 @@ model("batch.onnx", node("Reshape", ["x", "s"], ["y"]), tensor("s", (2,), struct
 model("large.onnx", node("ConstantOfShape", ["s"], ["c"]), node("Add", ["x", "c"], ["y"]),
       tensor("s", (2,), struct.pack("<2q", 1 << 40, 1 << 40), 7))
 model("permuted.onnx", node("Transpose", ["x"], ["y"], integers("perm", (0, 0))))
+model("newer.onnx", node("Relu", ["x"], ["y"]), opset=29)
+model("unread.onnx", node("Relu", ["x"], ["y"], integers("slopes", (1, 2))))
 model("bare.onnx")
 deep = b""
 for _ in range(20000):
     deep = field(5, field(1, "a") + field(6, deep) + field(20, 5))[:100000]
 model("deep.onnx", node("If", ["x"], ["y"], deep))
-model("open.onnx", node("Relu", ["x"], ["y"]), dims=(1, 0))
 PY
-for file in cut cycle self short huge negative wide twice none etc up gone odd argmax reshape batch large permuted bare deep open; do
+for file in cut cycle self short huge negative wide twice none etc up gone odd argmax reshape batch large permuted newer unread bare deep; do
 	dl-import -q $file.onnx -o m.safetensors
 	echo "$file: status $?"
 done

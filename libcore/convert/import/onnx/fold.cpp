@@ -10,6 +10,9 @@
 #include "libcore/base/error.h"
 #include "libcore/convert/import/onnx/constant.h"
 #include "libcore/convert/import/onnx/model.h"
+#include "libcore/convert/import/onnx/numbers.h"
+#include "libcore/convert/import/onnx/older.h"
+#include "libcore/convert/import/onnx/schema.h"
 
 namespace dl::convert::onnx {
 namespace {
@@ -86,6 +89,7 @@ const std::map<std::string, BinaryRule>& binaries() {
       {"Min", {[](double a, double b) { return std::min(a, b); }, false}},
       {"Mod",
        {[](double a, double b) { return a - b * std::floor(a / b); }, false}},
+      {"Fmod", {[](double a, double b) { return std::fmod(a, b); }, false}},
       {"Equal",
        {[](double a, double b) { return (a == b ? 1.0 : 0.0); }, true}},
       {"Less", {[](double a, double b) { return (a < b ? 1.0 : 0.0); }, true}},
@@ -127,10 +131,11 @@ Folded divided(const Constant& a, const Constant& b) {
 }
 
 Folded cast(const Node& node, const Constant& x) {
-  const std::int64_t to = node.integer("to", 1);
-  const bool real = to == 1 || to == 10 || to == 11 || to == 16;
+  const int to = cast_type(node);
+  if (size_of(to) == 0) return std::nullopt;
+  const bool real = is_real(to);
   const Constant zero = Constant::of_wholes({}, {0});
-  const bool truth = to == 9;
+  const bool truth = to == static_cast<int>(ElementType::kBool);
   if (real != x.whole() && !truth) return x;
   return each(x, zero, !real, [truth](double a, double) {
     return truth ? (a != 0 ? 1.0 : 0.0) : a;
@@ -216,8 +221,7 @@ Folded sliced(const Node& node, const In& in) {
 
 Folded joined(const Node& node, const In& in) {
   if (in.empty() || !all_there(in, in.size())) return std::nullopt;
-  const std::int64_t axis =
-      axis_of(node.integer("axis", 0), in[0]->shape().size());
+  const std::int64_t axis = axis_of(concat_axis(node), in[0]->shape().size());
   if (axis < 0) return std::nullopt;
   const auto at = static_cast<std::size_t>(axis);
   Sizes shape = in[0]->shape();
@@ -435,6 +439,19 @@ Folded reduced(const Node& node, const In& in) {
   return Constant::of_reals(shape, std::move(values));
 }
 
+// Extents, or those from `start` to `end`.
+Constant shape_of(const Node& node, const Constant& x) {
+  const Sizes& all = x.shape();
+  const auto rank = static_cast<std::int64_t>(all.size());
+  const auto within = [&](std::int64_t v) {
+    return std::clamp<std::int64_t>(v < 0 ? v + rank : v, 0, rank);
+  };
+  const std::int64_t begin = within(node.integer("start", 0)),
+                     end = std::max(begin, within(node.integer("end", rank)));
+  Sizes some(all.begin() + begin, all.begin() + end);
+  return Constant::of_wholes({end - begin}, std::move(some));
+}
+
 Folded product(const Node& node, const In& in) {
   if (list(node, in, 1, "axes").value_or(Sizes{0}) != Sizes{0} ||
       in[0]->shape().size() != 1)
@@ -459,7 +476,8 @@ void take_numbers(const Node& node, const Constant& made, std::int64_t& left) {
 }
 
 std::optional<Constant> folded(const Node& node, const In& in) {
-  if (!node.domain.empty() || !all_there(in, 1)) return std::nullopt;
+  if (!node.domain.empty() || !is_known(node) || !all_there(in, 1))
+    return std::nullopt;
   const Constant& x = *in[0];
   const std::string& op = node.op;
   // Operators with a list of numbers, which may not be there.
@@ -478,9 +496,7 @@ std::optional<Constant> folded(const Node& node, const In& in) {
   if (op == "Trilu") return triangle(node, in);
   if (op == "Range") return ranged(in);
   if (op == "Where") return chosen(in);
-  if (op == "Shape")
-    return Constant::of_wholes({static_cast<std::int64_t>(x.shape().size())},
-                               x.shape());
+  if (op == "Shape") return shape_of(node, x);
   if (const auto rule = unaries().find(op); rule != unaries().end()) {
     if (op == "Identity") return x;
     return each(x, Constant::of_wholes({}, {0}), x.whole(),
@@ -489,11 +505,16 @@ std::optional<Constant> folded(const Node& node, const In& in) {
   if (!all_there(in, 2)) return std::nullopt;
   if (op == "Gather") return gathered(node, x, *in[1]);
   if (op == "Expand") return expanded(x, *in[1]);
-  if (op == "Div") return divided(x, *in[1]);
-  const auto rule = binaries().find(op);
+  Sizes shape = in[1]->shape();
+  shape.insert(shape.end(), axes_behind(node, x.shape().size(), shape.size()),
+               1);
+  const Constant y = in[1]->reshaped(std::move(shape));
+  if (op == "Div") return divided(x, y);
+  const auto rule = binaries().find(
+      op == "Mod" && node.integer("fmod", 0) != 0 ? "Fmod" : op);
   if (rule == binaries().end() || in.size() != 2) return std::nullopt;
-  const bool whole = rule->second.truth || (x.whole() && in[1]->whole());
-  return each(x, *in[1], whole, rule->second.f);
+  const bool whole = rule->second.truth || (x.whole() && y.whole());
+  return each(x, y, whole, rule->second.f);
 }
 
 }  // namespace dl::convert::onnx

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 
 #include "libcore/convert/import/onnx/numbers.h"
-#include "libcore/convert/import/onnx/pattern.h"
+#include "libcore/convert/import/onnx/older.h"
 #include "libcore/convert/import/onnx/site.h"
 
 namespace dl::convert::onnx {
@@ -46,6 +48,14 @@ std::optional<Json> clip(const Site& site) {
   return std::nullopt;
 }
 
+// Of opset 1 with fewer digits.
+double selu_alpha(const Node& node) {
+  return node.number("alpha", node.opset < 6 ? 1.6732F : 1.67326319F);
+}
+double selu_gamma(const Node& node) {
+  return node.number("gamma", node.opset < 6 ? 1.0507F : 1.05070102F);
+}
+
 std::optional<Json> with_parameter(const Site& site) {
   const Node& node = site.node();
   const std::string& op = node.op;
@@ -57,8 +67,8 @@ std::optional<Json> with_parameter(const Site& site) {
     return Json{{"type", "thresholded_relu"},
                 {"theta", node.number("alpha", 1)}};
   if (op == "Selu") {
-    const bool usual = is(node.number("alpha", 1.67326319), 1.67326324) &&
-                       is(node.number("gamma", 1.05070102), 1.05070098);
+    const bool usual =
+        is(selu_alpha(node), 1.67326324) && is(selu_gamma(node), 1.05070098);
     return usual ? std::optional<Json>("selu") : std::nullopt;
   }
   if (op == "HardSigmoid") {
@@ -86,24 +96,6 @@ bool is_softmax(const Node& node) {
   return node.op == "Softmax" || node.op == "LogSoftmax";
 }
 
-// The axis along which it sums to 1.
-std::size_t softmax_axis(const Site& site, const Sizes& shape) {
-  const Node& node = site.node();
-  const bool old = node.opset < 13;
-  const std::size_t axis =
-      site.axis(node.integer("axis", old ? 1 : -1), shape.size());
-  if (!old) return axis;
-  // All axes from that one on: those of 1 do not count.
-  std::size_t found = shape.size();
-  for (std::size_t k = axis; k < shape.size(); ++k) {
-    if (shape[k] == 1) continue;
-    if (found < shape.size())
-      site.refuse("it is over several axes at once; one would be needed");
-    found = k;
-  }
-  return found < shape.size() ? found : axis;
-}
-
 Flow activated(Site& site, const Flow& flow, const Json& activation) {
   Flow made = flow;
   made.linear = nullptr;
@@ -115,7 +107,7 @@ Flow activated(Site& site, const Flow& flow, const Json& activation) {
 
 void activation(Site& site) {
   const Flow flow = site.real(site.flow(0));
-  const auto found = activation_of(site.import(), site.node(), 0);
+  const auto found = activation_of(site.import(), site.node());
   if (!found)
     site.refuse(
         "its parameters are those of no activation that there is; see "
@@ -123,19 +115,42 @@ void activation(Site& site) {
   site.give(activated(site, flow, *found));
 }
 
+// Along one axis; up to opset 12 along all that follow it, as one.
 void softmax(Site& site) {
+  const Node& node = site.node();
   Flow flow = site.flow(0);
-  const std::size_t axis = softmax_axis(site, site.shape(flow));
+  const auto axis = softmax_axis(node, flow.axes.size());
+  if (!axis) site.refuse("its axis is none of its input's");
   if (flow.attention && flow.attention->stage == Attention::Stage::kScores &&
-      site.node().op == "Softmax" && flow.axes[axis] == Axis{2}) {
+      node.op == "Softmax" && flow.axes[*axis] == Axis{2}) {
     Attention next = *flow.attention;
     next.stage = Attention::Stage::kWeights;
     flow.attention = std::make_shared<const Attention>(std::move(next));
     return site.give(std::move(flow));
   }
-  flow = site.with_last(flow, axis);
-  site.give(activated(site, flow,
-                      site.node().op == "Softmax" ? "softmax" : "log_softmax"));
+  const Sizes shape = site.shape(flow);
+  const bool several = joins_axes(node) && *axis + 1 < shape.size();
+  if (several) {
+    const auto first = shape.begin() + static_cast<std::ptrdiff_t>(*axis);
+    Sizes joined(shape.begin(), first);
+    joined.push_back(std::accumulate(first, shape.end(), std::int64_t{1},
+                                     std::multiplies<>()));
+    flow = site.regrouped(site.real(flow), joined);
+  }
+  flow = site.with_last(flow, *axis);
+  flow =
+      activated(site, flow, node.op == "Softmax" ? "softmax" : "log_softmax");
+  site.give(several ? site.regrouped(flow, shape) : std::move(flow));
+}
+
+// gamma x above 0, and gamma alpha (exp(x) - 1) below.
+void selu(Site& site) {
+  const Node& node = site.node();
+  if (const auto usual = activation_of(site.import(), node))
+    return site.give(activated(site, site.real(site.flow(0)), *usual));
+  const Flow bent = activated(site, site.real(site.flow(0)),
+                              {{"type", "elu"}, {"alpha", selu_alpha(node)}});
+  site.give(line(site, bent, selu_gamma(node), 0));
 }
 
 // x, where it is that alone, times the cut line.
@@ -162,7 +177,8 @@ void prelu(Site& site) {
   // The only axis along which slopes differ; that of channels, if none.
   std::size_t axis = shape.size() > 1 ? 1 : 0;
   for (std::size_t k = 0; k < own.size(); ++k)
-    if (own[k] != 1) axis = shape.size() - own.size() + k;
+    if (own[k] != 1 && (site.node().opset > 6 || own.size() > 1))
+      axis = shape.size() - own.size() + k;
   if (own.size() > shape.size() ||
       (slope.elements() != 1 && slope.elements() != shape[axis])) {
     site.refuse("its slopes differ along several axes; one would be needed");
@@ -175,6 +191,16 @@ void prelu(Site& site) {
       to[i] = static_cast<float>(slope.at(slope.elements() == 1 ? 0 : i));
   });
   site.give(std::move(flow));
+}
+
+// Of opsets that say whether a model is in training, and how.
+void dropout(Site& site) {
+  const Node& node = site.node();
+  const bool trains =
+      node.opset < 7 ? node.integer("is_test", 0) == 0
+                     : site.has(2) && site.known(2, "training_mode").at(0) != 0;
+  if (trains) site.refuse("it is in training; export the model in eval mode");
+  site.give(site.flow(0));
 }
 
 void nothing(Site& site) {
@@ -198,8 +224,7 @@ void cast(Site& site) {
   const Flow& flow = site.flow(0);
   Import& import = site.import();
   Inputs& inputs = *import.inputs;
-  const int to = static_cast<int>(
-      std::clamp<std::int64_t>(site.node().integer("to", 1), 0, 1000));
+  const int to = cast_type(site.node());
   const auto given = import.types.find(flow.node);
   const bool whole = given != import.types.end() && !is_real(given->second);
   if (is_real(to)) {
@@ -230,26 +255,21 @@ bool is_positive(const Json& activation) {
          type == "hard_sigmoid" || type == "rectified_tanh";
 }
 
-std::optional<Json> activation_of(Import& import, const Node& node,
-                                  std::size_t rank) {
+std::optional<Json> activation_of(Import& import, const Node& node) {
   if (!node.domain.empty() && node.domain != kOwnDomain) return std::nullopt;
   if (const auto found = plain_names().find(node.op);
       found != plain_names().end())
     return found->second;
-  if (is_softmax(node)) {
-    const std::int64_t axis = node.integer("axis", node.opset < 13 ? 1 : -1);
-    const bool last =
-        axis == -1 || (rank > 0 && axis == static_cast<std::int64_t>(rank) - 1);
-    if (!last) return std::nullopt;
-    return node.op == "Softmax" ? "softmax" : "log_softmax";
-  }
   return with_parameter(Site(import, node));
 }
 
-Json take_activation(Site& site, std::size_t rank) {
+Json take_activation(Site& site, std::size_t rank, std::size_t axis) {
   const Node* next = site.only_reader();
   if (next == nullptr || next->input(0) != site.output()) return nullptr;
-  const auto found = activation_of(site.import(), *next, rank);
+  std::optional<Json> found = activation_of(site.import(), *next);
+  if (is_softmax(*next) && softmax_axis(*next, rank) == axis &&
+      (axis + 1 == rank || !joins_axes(*next)))
+    found = next->op == "Softmax" ? "softmax" : "log_softmax";
   if (!found) return nullptr;
   site.take_over(next);
   return *found;
@@ -259,8 +279,7 @@ std::vector<Operator> activation_operators() {
   std::vector<Operator> all = {{"LeakyRelu", activation},
                                {"Elu", activation},
                                {"ThresholdedRelu", activation},
-                               {"Selu", activation},
-                               {"HardSigmoid", activation},
+                               {"Selu", selu},
                                {"Gelu", activation},
                                {"Swish", activation},
                                {"CappedRelu", activation},
@@ -269,7 +288,7 @@ std::vector<Operator> activation_operators() {
                                {"LogSoftmax", softmax},
                                {"PRelu", prelu},
                                {"Identity", nothing},
-                               {"Dropout", nothing},
+                               {"Dropout", dropout},
                                {"Cast", cast}};
   for (const auto& [name, type] : plain_names())
     all.push_back({name, activation});

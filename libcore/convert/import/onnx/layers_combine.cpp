@@ -4,16 +4,13 @@
 #include <cmath>
 
 #include "libcore/convert/import/onnx/combine.h"
+#include "libcore/convert/import/onnx/older.h"
 
 namespace dl::convert::onnx {
 namespace {
 
-Flow together(Site& site, const char* type) {
-  std::vector<Flow> flows;
-  flows.reserve(site.node().in.size());
-  for (std::size_t i = 0; i < site.node().in.size(); ++i)
-    flows.push_back(site.flow(i));
-  flows = site.alike(flows);
+Flow together(Site& site, const char* type, const std::vector<Flow>& given) {
+  const std::vector<Flow> flows = site.alike(given);
   Flow made = flows[0];
   made.positive = std::string_view(type) != "subtract" &&
                   std::ranges::all_of(flows, &Flow::positive);
@@ -23,21 +20,32 @@ Flow together(Site& site, const char* type) {
 }
 
 void binary(Site& site, const char* type) {
-  if (site.node().in.size() != 2) site.refuse("it takes two inputs");
-  for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
-    if (const Constant* constant = site.constant(i)) {
-      if (site.constant(1 - i) != nullptr)
-        site.refuse(
-            "it computes with constants in a way that is not worked "
-            "out");
-      return site.give(
-          with_constant(site, site.flow(1 - i), *constant, i == 0));
-    }
+  const Node& node = site.node();
+  if (node.in.size() != 2) site.refuse("it takes two inputs");
+  const Constant *a = site.constant(0), *b = site.constant(1);
+  if (a != nullptr && b != nullptr)
+    site.refuse(
+        "it computes with constants in a way that is not worked "
+        "out");
+  if (b != nullptr) {
+    const Flow& flow = site.flow(0);
+    Sizes shape = b->shape();
+    shape.insert(shape.end(), axes_behind(node, flow.axes.size(), shape.size()),
+                 1);
+    return site.give(
+        with_constant(site, flow, b->reshaped(std::move(shape)), false));
+  }
+  Flow second = site.flow(1);
+  const std::size_t rank =
+      a != nullptr ? a->shape().size() : site.flow(0).axes.size();
+  second.axes.insert(second.axes.end(),
+                     axes_behind(node, rank, second.axes.size()), Axis{});
+  if (a != nullptr) return site.give(with_constant(site, second, *a, true));
   if (type == nullptr)
     site.refuse(
         "it divides two computed values; a constant divisor would be "
         "needed");
-  site.give(together(site, type));
+  site.give(together(site, type, {site.flow(0), second}));
 }
 
 void add(Site& site) { binary(site, "add"); }
@@ -46,18 +54,40 @@ void multiply(Site& site) { binary(site, "multiply"); }
 void divide(Site& site) { binary(site, nullptr); }
 
 void several(Site& site, const char* type) {
-  for (std::size_t i = 0; i < site.node().in.size(); ++i)
+  std::vector<Flow> flows;
+  flows.reserve(site.node().in.size());
+  for (std::size_t i = 0; i < site.node().in.size(); ++i) {
     if (site.constant(i) != nullptr)
       site.refuse("one of its inputs is a constant; values would be needed");
-  if (site.node().in.size() == 1) return site.give(site.flow(0));
-  site.give(together(site, type));
+    flows.push_back(site.flow(i));
+  }
+  site.give(flows.size() == 1 ? flows[0] : together(site, type, flows));
 }
 void sum(Site& site) { several(site, "add"); }
 void mean(Site& site) { several(site, "average"); }
 
+// c + relu(x - c), or c - relu(c - x).
+Flow bounded_by_each(Site& site, const Flow& flow, const Constant& bounds,
+                     bool largest) {
+  const float sign = largest ? 1 : -1;
+  const Constant factor = Constant::of_reals({}, {sign});
+  std::vector<float> offset = bounds.reals();
+  for (float& one : offset) one *= -sign;
+  const Constant moved = Constant::of_reals(bounds.shape(), std::move(offset));
+  Flow made = scaled_by_each(site, flow, &factor, &moved);
+  static_cast<Value&>(made) = site.add(
+      "bound", {{"type", "activation"}, {"activation", "relu"}}, {made});
+  return scaled_by_each(site, made, &factor, &bounds);
+}
+
 void bound(Site& site, const char* type) {
-  if (auto made = bounded_by(site, std::string_view(type) == "max"))
-    return site.give(std::move(*made));
+  const bool largest = std::string_view(type) == "max";
+  if (auto made = bounded_by(site, largest)) return site.give(std::move(*made));
+  if (site.node().in.size() == 2)
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
+      if (const Constant* each = site.constant(i); each != nullptr)
+        return site.give(
+            bounded_by_each(site, site.flow(1 - i), *each, largest));
   several(site, type);
 }
 void largest(Site& site) { bound(site, "max"); }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "libcore/convert/import/onnx/combine.h"
+#include "libcore/convert/import/onnx/older.h"
 
 namespace dl::convert::onnx {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 Flow joined(Site& site, const std::vector<Flow>& flows) {
   if (flows.size() == 1) return flows[0];
   const std::size_t rank = flows[0].axes.size();
-  const std::size_t axis = site.axis(site.node().integer("axis", 0), rank);
+  const std::size_t axis = site.axis(concat_axis(site.node()), rank);
   // All in the order of the first, with the axis in it, though it be of 1.
   std::vector<std::size_t> order;
   for (int one = 0; one < flows[0].shape().rank(); ++one)
@@ -106,7 +107,7 @@ void concatenate(Site& site) {
     if (site.constant(i) == nullptr) like = &site.flow(i);
   if (like == nullptr) site.refuse("it has no inputs");
   const std::size_t axis =
-      site.axis(site.node().integer("axis", 0), like->axes.size());
+      site.axis(concat_axis(site.node()), like->axes.size());
   std::vector<Constant> table;
   std::int64_t ahead = 0;
   for (std::size_t i = 0; i < count; ++i) {

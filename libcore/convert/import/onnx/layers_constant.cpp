@@ -154,7 +154,7 @@ const Constant* offset_behind(Site& site, const Constant& factor,
                               std::size_t axis, std::size_t rank) {
   const Node* next = site.only_reader();
   if (next == nullptr || next->op != "Add" || !next->domain.empty() ||
-      next->in.size() != 2)
+      next->in.size() != 2 || next->has("axis"))
     return nullptr;
   const Constant* offset =
       Site(site.import(), *next).constant(next->in[0] == site.output() ? 1 : 0);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "libcore/base/error.h"
 #include "libcore/convert/import/onnx/window.h"
@@ -170,7 +171,7 @@ void conv(Site& site) {
   Json layer{{"bias", c.bias != nullptr}};
   Json activation;
   if (by_channel || c.groups == 1) {
-    activation = take_activation(site, 0);
+    activation = take_activation(site, axes + 2, 1);
     if (!activation.is_null()) layer["activation"] = activation;
   }
   Flow made = c.input;
@@ -241,19 +242,18 @@ void transposed(Site& site) {
   if (c.bias != nullptr && c.bias->elements() != filters * c.groups)
     site.refuse("its bias is not one number for each filter");
   Window& w = c.window;
-  if (site.node().text("auto_pad", "NOTSET") != "NOTSET" ||
-      site.node().has("output_shape"))
-    site.refuse("its padding follows from its output; pads would be needed");
   const Sizes more = site.node().integers("output_padding", Sizes(axes, 0));
+  if (more.size() != axes)
+    site.refuse("its output_padding is not one for each axis");
   Sizes begin, end;
+  bool beyond = false;
   for (std::size_t k = 0; k < axes; ++k) {
     begin.push_back(-w.begin[k]);
-    end.push_back(more.at(k) - w.end[k]);
-    if (end.back() > 0)
-      site.refuse(
-          "its output_padding is larger than its pads; a transposed "
-          "convolution with zeros at its end would be needed");
+    end.push_back(more[k] - w.end[k]);
+    beyond = beyond || end.back() > 0;
   }
+  // Where no window reaches, there is the bias alone.
+  const Constant* behind = beyond ? std::exchange(c.bias, nullptr) : nullptr;
   if (axes == 1) as_image(c);
   Json layer{{"type", "conv2d_transpose"},
              {"filters", filters},
@@ -272,6 +272,7 @@ void transposed(Site& site) {
   Flow made = c.input;
   static_cast<Value&>(made) = zero_padded(site, value, begin, end);
   made.positive = false;
+  if (behind != nullptr) made = scaled_by(site, made, 1, nullptr, behind, true);
   site.give(std::move(made));
 }
 

@@ -160,30 +160,53 @@ Flow product_of_examples(Site& site, const Flow& flow, Json layer,
       "LSTM with dynamo=False");
 }
 
+Constant times(const Constant& from, double factor) {
+  if (factor == 1) return from;
+  std::vector<float> all = from.reals();
+  for (float& one : all) one = static_cast<float>(one * factor);
+  return Constant::of_reals(from.shape(), std::move(all));
+}
+
 void gemm(Site& site) {
   const Node& node = site.node();
   if (site.constant(0) != nullptr && site.constant(1) != nullptr)
     refuse_constants(site);
-  if (node.number("alpha", 1) != 1 || node.number("beta", 1) != 1 ||
-      node.integer("transA", 0) != 0)
-    site.refuse("it scales or transposes its input; W x + b would be needed");
-  const Constant& weight = site.known(1, "weight");
-  const Constant* bias = site.has(2) ? &site.known(2, "bias") : nullptr;
+  if (node.integer("transA", 0) != 0)
+    site.refuse("it transposes its input; W x + b would be needed");
+  const Constant weight =
+      times(site.known(1, "weight"), node.number("alpha", 1));
+  std::optional<Constant> row;
+  if (const double beta = node.number("beta", 1); site.has(2) && beta != 0)
+    row = times(site.known(2, "bias"), beta);
+  const Constant* bias = row ? &*row : nullptr;
   if (weight.shape().size() != 2) site.refuse("its weight is no matrix");
   const bool columns_first = node.integer("transB", 0) == 0;
   const std::int64_t units = weight.shape()[columns_first ? 1 : 0];
   if (bias != nullptr && !is_row(*bias, units))
     site.refuse("its bias is no row of " + std::to_string(units) + " numbers");
   Flow flow = site.flow(0);
-  const Json activation = take_activation(site, flow.axes.size());
+  const Json activation =
+      take_activation(site, flow.axes.size(), flow.axes.size() - 1);
   site.give(site.product(flow, units, weight, columns_first, bias, activation));
+}
+
+// 1 - p and p of a sigmoid p of x, one beside the other: a softmax of -x / 2
+// and x / 2, which says which of two classes it is.
+void sigmoid_pair(Site& site) {
+  const Flow& flow = site.flow(0);
+  const std::size_t rank = flow.axes.size();
+  if (rank < 1 || site.axis(site.node().integer("axis", 0), rank) + 1 != rank ||
+      site.extent_of(flow, rank - 1) != 1)
+    site.refuse("it is along another axis than the last one, of one number");
+  const Constant matrix = Constant::of_reals({1, 2}, {-0.5F, 0.5F});
+  site.give(site.product(flow, 2, matrix, true, nullptr, "softmax"));
 }
 
 // The row that its only reader adds.
 const Constant* added_row(Site& site, std::int64_t units) {
   const Node* next = site.only_reader();
   if (next == nullptr || next->op != "Add" || !next->domain.empty() ||
-      next->in.size() != 2)
+      next->in.size() != 2 || next->has("axis"))
     return nullptr;
   const Site adder(site.import(), *next);
   const Constant* row = adder.constant(next->in[0] == site.output() ? 1 : 0);
@@ -225,7 +248,8 @@ void matmul(Site& site) {
     site.refuse("its weight is a stack of matrices; one would be needed");
   const std::int64_t units = matrix.shape()[1];
   const Constant* bias = added_row(site, units);
-  const Json activation = take_activation(site, flow.axes.size());
+  const Json activation =
+      take_activation(site, flow.axes.size(), flow.axes.size() - 1);
   site.give(site.product(flow, units, matrix, true, bias, activation));
 }
 
@@ -374,6 +398,7 @@ Flow Site::product(const Flow& given, std::int64_t units,
 std::vector<Operator> dense_operators() {
   return {{"Gemm", gemm},
           {"MatMul", matmul},
+          {"SigmoidPair", sigmoid_pair},
           {"Gather", gather},
           {"GatherND", gather_nd}};
 }

@@ -35,9 +35,10 @@ void scaler(Site& site) {
   site.give(scaled_by(site, flow, axis, &w, &b));
 }
 
-// W x + b of a linear model with so many outputs.
-Flow linear(Site& site, std::int64_t outputs, const Json& activation) {
-  const std::vector<double> weights = site.node().numbers("coefficients");
+// f(factor (W x + b)) of a linear model with so many outputs.
+Flow linear(Site& site, std::int64_t outputs, const Json& activation,
+            double factor = 1) {
+  std::vector<double> weights = site.node().numbers("coefficients");
   std::vector<double> biases = site.node().numbers("intercepts");
   const Flow& flow = site.flow(0);
   if (flow.axes.empty() || outputs < 1)
@@ -47,6 +48,8 @@ Flow linear(Site& site, std::int64_t outputs, const Json& activation) {
       (!biases.empty() && std::cmp_not_equal(biases.size(), outputs)))
     site.refuse("its coefficients are not those of its input");
   biases.resize(static_cast<std::size_t>(outputs), 0);
+  for (std::vector<double>* all : {&weights, &biases})
+    for (double& one : *all) one *= factor;
   const Constant bias = row_of(biases);
   const Constant weight =
       Constant::of_reals({outputs, columns}, {weights.begin(), weights.end()});
@@ -80,14 +83,19 @@ bool sums_up(const Node& node, const Json& activation, std::int64_t outputs) {
   return b.empty() || (b.size() == 2 && b[0] == -b[1]);
 }
 
-// Its label is none of the outputs any more (labels.h).
+// Its label is none of the outputs any more (labels.h).  Of two numbers of
+// which one is the other's opposite, sigmoids are a softmax of half of them,
+// which says which class it is.
 void classifier(Site& site) {
   const Node& node = site.node();
   const auto outputs = static_cast<std::int64_t>(
       std::max(node.texts("classlabels_strings").size(),
                node.integers("classlabels_ints", {}).size()));
   const Json activation = activation_after(site);
-  Flow flow = linear(site, outputs, activation);
+  const bool pair = activation == Json("sigmoid") && outputs == 2 &&
+                    sums_up(node, activation, outputs);
+  Flow flow = pair ? linear(site, outputs, "softmax", 0.5)
+                   : linear(site, outputs, activation);
   if (node.out.size() < 2) site.refuse("it gives no scores");
   // A division by the sum, which is 1.
   const auto& readers = site.import().readers;
@@ -102,10 +110,19 @@ void classifier(Site& site) {
   site.give(std::move(flow), 1);
 }
 
+// Columns by their numbers.
+void extract(Site& site) {
+  const Flow& flow = site.flow(0);
+  if (flow.axes.empty()) site.refuse("its input has no columns");
+  site.give(site.taken(flow, flow.axes.size() - 1,
+                       site.known(1, "list of columns").wholes()));
+}
+
 }  // namespace
 
 std::vector<Operator> ml_operators() {
-  return {{"Scaler", scaler},
+  return {{"ArrayFeatureExtractor", extract},
+          {"Scaler", scaler},
           {"LinearRegressor", regressor},
           {"LinearClassifier", classifier}};
 }

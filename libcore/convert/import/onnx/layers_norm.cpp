@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "libcore/base/error.h"
-#include "libcore/convert/import/onnx/pattern.h"
 #include "libcore/convert/import/onnx/site.h"
 
 namespace dl::convert::onnx {
@@ -41,10 +40,20 @@ double epsilon_of(const Site& site) {
 }
 
 void batch_norm(Site& site) {
-  if (site.node().integer("training_mode", 0) != 0)
-    site.refuse("it is in training; export the model in eval mode");
+  const Node& node = site.node();
+  // Up to opset 13 it is so where it gives its statistics.
+  const bool trains =
+      node.opset < 7 ? node.integer("is_test", 0) == 0
+      : node.opset < 14
+          ? std::ranges::any_of(node.out.begin() + 1, node.out.end(),
+                                [](const auto& one) { return !one.empty(); })
+          : node.integer("training_mode", 0) != 0;
+  if (trains) site.refuse("it is in training; export the model in eval mode");
   const Flow& given = site.flow(0);
   if (given.axes.size() < 2) site.refuse("its input has no channels");
+  if (given.axes.size() > 2 && node.integer("spatial", 1) == 0)
+    site.refuse(
+        "it has a mean for each place; one for each channel would be needed");
   Flow flow = given.axes.size() > 2 ? site.image(given, given.axes.size() - 2)
                                     : site.with_last(given, 1);
   const char* names[] = {"gamma", "beta", "running_mean", "running_variance"};
@@ -52,7 +61,7 @@ void batch_norm(Site& site) {
     want_count(site, &site.known(i + 1, names[i]), flow.shape().back());
   flow.linear = nullptr;
   flow.positive = false;
-  const double momentum = site.node().number("momentum", 0.9);
+  const double momentum = node.number("momentum", 0.9);
   Json layer{{"type", "batch_norm"}, {"epsilon", epsilon_of(site)}};
   if (momentum >= 0 && momentum < 1) layer["decay"] = momentum;
   static_cast<Value&>(flow) = site.add("", std::move(layer), {flow});
@@ -70,6 +79,15 @@ void want_along(const Site& site, const Constant* constant,
   for (std::size_t k = 0; k < own.size(); ++k)
     if (own[k] != 1 && (k < seen || !over[over.size() + k - own.size()]))
       site.refuse("its factors differ along other axes than it is over");
+}
+
+// A mean in another shape (pattern.h) is in the one that it has.
+void want_kept(const Site& site, const Sizes& given, const Sizes& shape,
+               const std::vector<bool>& over) {
+  bool same = given.size() == shape.size();
+  for (std::size_t k = 0; same && k < shape.size(); ++k)
+    same = given[k] == (over[k] ? 1 : shape[k]) || (k == 0 && given[k] < 1);
+  if (!same) site.refuse("it subtracts its mean along other axes");
 }
 
 // All axes from one on, as one, and back; or another one alone.
@@ -91,6 +109,8 @@ void layer_norm(Site& site) {
   if (axes == 0 || (axes > 1 && first + axes != rank))
     site.refuse("it is over other than one axis, or the last ones");
   const Sizes shape = site.shape(flow);
+  if (site.has(3))
+    want_kept(site, site.known(3, "shape").wholes(), shape, over);
   std::int64_t count = 1;
   for (std::size_t k = 0; k < axes; ++k) count *= shape[first + k];
   if (axes > 1) {
@@ -206,10 +226,28 @@ void instance(Site& site) {
   site.give(group_norm(site, flow, flow.shape().back(), &gamma, &beta));
 }
 
+// The window, and the axes that come and go, of a mean that is spelt out.
+void want_over_channels(const Site& site) {
+  const Node& node = site.node();
+  const Sizes kernel = node.integers("kernel_shape", {});
+  bool good = !kernel.empty() && site.known(3, "axis").wholes() == Sizes{1};
+  for (std::size_t k = 1; good && k < kernel.size(); ++k) good = kernel[k] == 1;
+  for (const char* key : {"strides", "dilations"})
+    for (const std::int64_t one : node.integers(key, {}))
+      good = good && one == 1;
+  for (const std::int64_t one : node.integers("pads", {}))
+    good = good && one == 0;
+  const Sizes lifted = site.known(1, "shape").wholes();
+  good = good && (lifted == Sizes{1} || (lifted.size() > 2 && lifted[1] == 1));
+  if (!good || node.text("auto_pad", "NOTSET") != "NOTSET")
+    site.refuse("it is over other axes than its channels");
+}
+
 // How many channels: where the mean over them is spelt out, that of what they
 // are padded with, which comes along behind what they were reshaped by.
 std::int64_t window_of(const Site& site) {
   if (site.node().has("size")) return site.node().integer("size", 1);
+  want_over_channels(site);
   const Sizes pads = site.known(2, "padding").wholes();
   constexpr std::size_t kChannels = 2;  // behind the batch and an axis of 1
   const std::size_t rank = pads.size() / 2;
@@ -221,6 +259,8 @@ std::int64_t window_of(const Site& site) {
     site.refuse(
         "its window is even, and has more channels before than behind; an odd "
         "one would be needed");
+  if (site.node().integers("kernel_shape", {})[0] != before + behind + 1)
+    site.refuse("its window is not as wide as its padding");
   return before + behind + 1;
 }
 
@@ -262,6 +302,12 @@ void l2_normalize(Site& site) {
                least = std::max(floor * floor, 1e-30);
   site.give(
       of_length_one(site, axes[0], "", site.node().number("epsilon", least)));
+}
+
+void lp_normalize(Site& site) {
+  if (site.node().integer("p", 2) != 2)
+    site.refuse("it divides by a sum of sizes; a p of 2 would be needed");
+  site.give(of_length_one(site, site.node().integer("axis", -1), "", 1e-30));
 }
 
 // The mean of squares is their sum by their count.
@@ -354,6 +400,7 @@ std::vector<Operator> norm_operators() {
           {"InstanceNormalization", instance},
           {"LRN", local_response},
           {"L2Normalize", l2_normalize},
+          {"LpNormalization", lp_normalize},
           {"RMSNormalization", rms_norm}};
 }
 

@@ -1,6 +1,8 @@
 // Edges: zeros, another number, or what is there already.
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "libcore/base/display.h"
 #include "libcore/convert/import/onnx/window.h"
@@ -75,12 +77,32 @@ Sizes places_of(Site& site, const std::string& mode, std::int64_t extent,
   return places;
 }
 
+// A number where there are pads, and zeros between them; the batch, which has
+// none, is of one.
+Constant at_edges(Sizes shape, const Sizes& begin, const Sizes& end,
+                  float value) {
+  for (std::size_t k = 0; k < shape.size(); ++k)
+    if (begin[k] == 0 && end[k] == 0) shape[k] = 1;
+  std::vector<float> all(static_cast<std::size_t>(count_of(shape)), 0);
+  Sizes at(shape.size(), 0);
+  for (float& one : all) {
+    for (std::size_t k = 0; k < shape.size(); ++k)
+      if (at[k] < begin[k] ||
+          at[k] >= shape[k] - std::max<std::int64_t>(end[k], 0))
+        one = value;
+    for (std::size_t k = shape.size(); k-- > 0; at[k] = 0)
+      if (++at[k] < shape[k]) break;
+  }
+  return Constant::of_reals(shape, std::move(all));
+}
+
 void pad(Site& site) {
   const Node& node = site.node();
   const Flow& given = site.flow(0);
   const std::size_t rank = given.axes.size();
   const std::string mode = node.text("mode", "constant");
-  const Sizes pads = site.list(1, "pads").value_or(Sizes{});
+  const Sizes pads =
+      site.list(1, node.opset < 2 ? "paddings" : "pads").value_or(Sizes{});
   Sizes axes = site.list(3, "axes").value_or(Sizes{});
   if (axes.empty())
     for (std::size_t k = 0; k < rank; ++k)
@@ -101,8 +123,20 @@ void pad(Site& site) {
   for (std::size_t k = 0; k < rank; ++k) any = any || !none(k);
   if (!any) return site.give(given);
   if (mode == "constant") {
-    const double value =
+    double value =
         site.has(2) ? site.known(2, "value").at(0) : node.number("value", 0);
+    const Node* next = site.only_reader();
+    if (next != nullptr && next->op == "MaxPool" && value < 0)
+      value = std::max<double>(value, std::numeric_limits<float>::lowest());
+    // What is moved by a large number, and back, has lost digits.
+    constexpr double kLarge = 16;
+    if (std::abs(value) > kLarge) {
+      if (!std::isfinite(value)) site.refuse("its constant is not finite");
+      const Flow flow = with_zeros(site, given, begin, end);
+      const Constant edge =
+          at_edges(site.shape(flow), begin, end, static_cast<float>(value));
+      return site.give(scaled_by_each(site, flow, nullptr, &edge));
+    }
     Flow flow = value == 0 ? given : line(site, given, 1, -value);
     flow = with_zeros(site, flow, begin, end);
     return site.give(value == 0 ? flow : line(site, flow, 1, value));

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "libcore/convert/import/onnx/pattern.h"
 #include "libcore/convert/import/onnx/site.h"
 
 namespace dl::convert::onnx {
@@ -29,13 +28,7 @@ Flow of_two(Site& site, const char* type, const std::string& part,
   return flow;
 }
 
-void absolute(Site& site) {
-  const Flow flow = site.real(site.flow(0));
-  if (flow.positive) return site.give(flow);
-  Flow made = of_two(site, "max", "", flow, line(site, flow, -1, 0));
-  made.positive = true;
-  site.give(std::move(made));
-}
+void absolute(Site& site) { site.give(magnitude(site, site.flow(0))); }
 
 // x + max(low - x, 0) - max(x - high, 0), which leaves what lies between as it
 // is in every bit.
@@ -67,10 +60,21 @@ double bound(const Site& site, std::size_t i, const char* key, double open) {
 }
 
 void clip(Site& site) {
-  const auto usual = activation_of(site.import(), site.node(), 0);
+  const auto usual = activation_of(site.import(), site.node());
   if (usual) return site.give(activated(site, site.flow(0), "", *usual));
   site.give(bounded(site, site.flow(0), bound(site, 1, "min", -INFINITY),
                     bound(site, 2, "max", INFINITY)));
+}
+
+// A line between 0 and 1.
+void hard_sigmoid(Site& site) {
+  const Node& node = site.node();
+  if (const auto usual = activation_of(site.import(), node))
+    return site.give(activated(site, site.flow(0), "", *usual));
+  site.give(bounded(site,
+                    line(site, site.flow(0), node.number("alpha", 0.2),
+                         node.number("beta", 0.5)),
+                    0, 1));
 }
 
 // What is left of x beyond threshold on either side, moved to 0 by `bias`: all
@@ -138,6 +142,14 @@ void log_sigmoid(Site& site) { site.give(scaled(site, -1, "softplus")); }
 
 }  // namespace
 
+Flow magnitude(Site& site, const Flow& given) {
+  const Flow flow = site.real(given);
+  if (flow.positive) return flow;
+  Flow made = of_two(site, "max", "", flow, line(site, flow, -1, 0));
+  made.positive = true;
+  return made;
+}
+
 std::optional<Flow> bounded_by(Site& site, bool largest) {
   if (site.node().in.size() != 2) return std::nullopt;
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
@@ -156,6 +168,7 @@ std::optional<Flow> bounded_by(Site& site, bool largest) {
 std::vector<Operator> piecewise_operators() {
   return {{"Abs", absolute},
           {"Clip", clip},
+          {"HardSigmoid", hard_sigmoid},
           {"Shrink", shrink},
           {"Threshold", threshold},
           {"Celu", celu},

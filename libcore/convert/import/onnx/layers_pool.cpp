@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "libcore/convert/import/onnx/pattern.h"
 #include "libcore/convert/import/onnx/window.h"
 
 namespace dl::convert::onnx {
@@ -37,6 +36,12 @@ Value at_each_place(Site& site, const Value& value, Window window, Json layer) {
   return site.add("", std::move(some), {each});
 }
 
+[[noreturn]] void refuse_padding_alone(const Site& site) {
+  site.refuse(
+      "one of its windows lies in its padding alone; smaller pads would be "
+      "needed");
+}
+
 // What is largest in a window is so if the edges stand beside it once more.
 Flow with_edges(Site& site, const Flow& given, const Window& window) {
   Flow flow = given;
@@ -51,25 +56,47 @@ Flow with_edges(Site& site, const Flow& given, const Window& window) {
   return flow;
 }
 
-// A window with gaps, axis by axis: the largest of what lies at its points.
-Flow largest_with_gaps(Site& site, const Flow& given, const Window& window) {
-  Flow flow = with_edges(site, given, window);
+// What lies at a point of each window along an axis: where that is padding, at
+// another point of the same window, which is as large.
+Sizes places_at(Site& site, const Window& window, std::size_t k,
+                std::int64_t extent, std::int64_t point) {
+  Sizes places;
+  for (std::int64_t at = 0; at < window.places(extent, k); ++at) {
+    const std::int64_t first = at * window.stride[k] - window.begin[k];
+    const auto lies = [&](std::int64_t i) {
+      const std::int64_t place = first + i * window.dilation[k];
+      return place >= 0 && place < extent;
+    };
+    std::int64_t own = point;
+    for (std::int64_t i = 0; i < window.kernel[k] && !lies(own); ++i) own = i;
+    if (!lies(own)) refuse_padding_alone(site);
+    places.push_back(first + own * window.dilation[k]);
+  }
+  return places;
+}
+
+// A window with gaps, axis by axis: the largest of what lies at its points, or
+// their mean, with zeros for padding.
+Flow with_gaps(Site& site, const Flow& given, const Window& window, bool max) {
+  Flow flow = given;
+  if (!max)
+    static_cast<Value&>(flow) =
+        zero_padded(site, flow, window.begin, window.end);
   for (std::size_t k = 0; k < window.axes(); ++k) {
-    const std::int64_t last = site.extent_of(flow, k + 2) -
-                              (window.kernel[k] - 1) * window.dilation[k];
+    const std::int64_t extent = site.extent_of(flow, k + 2);
     std::vector<Flow> points;
     for (std::int64_t i = 0; i < window.kernel[k]; ++i) {
-      Sizes places;
-      for (std::int64_t at = 0; at < last; at += window.stride[k])
-        places.push_back(at + i * window.dilation[k]);
-      points.push_back(site.taken(flow, k + 2, places));
+      Window own = window;
+      if (!max) own.begin[k] = own.end[k] = 0;
+      points.push_back(
+          site.taken(flow, k + 2, places_at(site, own, k, extent, i)));
     }
     points = site.alike(points);
     flow = points[0];
     if (points.size() > 1)
-      static_cast<Value&>(flow) =
-          site.add("largest", {{"type", "max"}},
-                   std::vector<Value>(points.begin(), points.end()));
+      static_cast<Value&>(flow) = site.add(
+          max ? "largest" : "mean", {{"type", max ? "max" : "average"}},
+          std::vector<Value>(points.begin(), points.end()));
   }
   return flow;
 }
@@ -89,8 +116,11 @@ std::optional<Constant> shares(const Window& window, const Sizes& extents,
     for (const float before : all)
       for (std::int64_t at = 0; at < count; ++at) {
         const std::int64_t first = at * window.stride[k] - window.begin[k];
-        const std::int64_t seen =
-            std::min(first + window.kernel[k], high) - std::max(first, low);
+        std::int64_t seen = 0;
+        for (std::int64_t i = 0; i < window.kernel[k]; ++i) {
+          const std::int64_t place = first + i * window.dilation[k];
+          if (place >= low && place < high) ++seen;
+        }
         next.push_back(before * static_cast<float>(window.kernel[k]) /
                        static_cast<float>(std::max<std::int64_t>(seen, 1)));
       }
@@ -100,6 +130,13 @@ std::optional<Constant> shares(const Window& window, const Sizes& extents,
   if (std::ranges::all_of(all, [](float one) { return one == 1; }))
     return std::nullopt;
   return Constant::of_reals(shape, std::move(all));
+}
+
+// Where a window lies in padding alone, nothing is the largest, and there is no
+// mean.
+void want_input(Site& site, const Window& window, const Sizes& extents) {
+  for (std::size_t k = 0; k < window.axes(); ++k)
+    places_at(site, window, k, extents[k], 0);
 }
 
 template <bool kMax>
@@ -112,12 +149,27 @@ void pool(Site& site) {
   Flow flow = site.image(site.flow(0), kernel.size());
   flow.linear = nullptr;
   const Sizes extents = extents_of(flow);
-  Window window = window_of(site, kernel, extents);
-  if (std::ranges::any_of(window.dilation, [](auto d) { return d != 1; })) {
-    if (!kMax) site.refuse("its window has gaps; one without would be needed");
-    return site.give(largest_with_gaps(site, flow, window));
-  }
+  const Window window = window_of(site, kernel, extents);
+  const bool gaps =
+      std::ranges::any_of(window.dilation, [](auto d) { return d != 1; });
+  if (gaps && node.text("auto_pad", "NOTSET").starts_with("SAME"))
+    site.refuse(
+        "runtimes differ in how they pad a window with gaps by themselves; "
+        "pads would be needed");
+  want_input(site, window, extents);
   const bool counts = !kMax && node.integer("count_include_pad", 0) != 0;
+  const auto counted_out = [&] {
+    const auto more = kMax ? std::nullopt : shares(window, extents, counts);
+    if (!more) return;
+    const bool positive = flow.positive;
+    flow = scaled_by_each(site, flow, &*more, nullptr);
+    flow.positive = positive;
+  };
+  if (gaps) {
+    flow = with_gaps(site, flow, window, kMax);
+    counted_out();
+    return site.give(std::move(flow));
+  }
   Json layer{{"type", (kMax ? "max_pool" : "average_pool") +
                           std::to_string(kernel.size()) + "d"}};
   const auto valid = [&] {
@@ -138,12 +190,7 @@ void pool(Site& site) {
     static_cast<Value&>(flow) =
         zero_padded(site, flow, window.begin, window.end);
     valid();
-    if (!kMax)
-      if (const auto more = shares(window, extents, counts)) {
-        const bool positive = flow.positive;
-        flow = scaled_by_each(site, flow, &*more, nullptr);
-        flow.positive = positive;
-      }
+    counted_out();
   }
   site.give(std::move(flow));
 }
@@ -156,9 +203,15 @@ Flow reduced(Site& site, const Flow& given, const std::vector<bool>& gone,
   Axis lost, left;
   Flow made;
   Sizes shape;
+  std::vector<std::size_t> ones;  // a batch of one
   for (std::size_t k = 0; k < flow.axes.size(); ++k) {
     const bool batch = std::ranges::count(flow.axes[k], kBatch) > 0;
-    if (batch && gone[k]) site.refuse("it reduces the batch");
+    if (batch && gone[k]) {
+      if (site.extent_of(flow, k) != 1) site.refuse("it reduces the batch");
+      if (!keep) ones.push_back(made.axes.size());
+      made.axes.push_back(flow.axes[k]);
+      continue;
+    }
     if (gone[k]) {
       lost.insert(lost.end(), flow.axes[k].begin(), flow.axes[k].end());
       if (keep) made.axes.emplace_back();
@@ -172,54 +225,60 @@ Flow reduced(Site& site, const Flow& given, const std::vector<bool>& gone,
     shape.push_back(flow.shape()[flow.axes[k][0]]);
     left.push_back(flow.axes[k][0]);
   }
-  if (lost.empty()) {  // over one place each, which is what it gives
-    std::vector<std::size_t> ones;
+  if (lost.empty()) {  // over one place each: that, or how large it is
+    ones.clear();
     for (std::size_t k = 0; k < gone.size() && !keep; ++k)
       if (gone[k]) ones.push_back(k);
-    return site.squeezed(given, std::move(ones));
+    const bool sized = pool["kind"] == "pnorm";
+    return site.squeezed(sized ? magnitude(site, given) : given,
+                         std::move(ones));
   }
   // Places in their own order: which comes first does not matter.
   std::ranges::sort(lost);
+  const Json pool_kind = pool["kind"];
   pool["type"] = "global_pool";
   static_cast<Value&>(made) =
       site.add("", std::move(pool), {site.shaped(flow, {lost, left})});
-  made.positive = flow.positive;
+  made.positive = flow.positive || pool_kind == "pnorm";
   if (shape.empty())
     for (Axis& axis : made.axes)
       if (axis == Axis{kBatch}) axis.push_back(0);
   if (shape.size() > 1)
     static_cast<Value&>(made) = site.reshaped(made, shape, "back");
-  return made;
+  return site.squeezed(std::move(made), std::move(ones));
 }
 
 Json of_kind(const char* kind) { return {{"kind", kind}}; }
 
-Flow reduced_to(Site& site, const Flow& flow, Json pool) {
-  const Node& node = site.node();
-  std::vector<bool> gone(flow.axes.size(), false);
+// Which axes of so many are reduced: with noop_with_empty_axes maybe none.
+std::vector<bool> reduced_axes(const Site& site, std::size_t rank) {
+  std::vector<bool> gone(rank, false);
   const auto axes = site.list(1, "axes");
   for (const std::int64_t axis : axes.value_or(Sizes{}))
-    gone[site.axis(axis, gone.size())] = true;
-  if (!axes || axes->empty()) {
-    if (node.integer("noop_with_empty_axes", 0) != 0) return flow;
-    site.refuse("it reduces the batch as well");
-  }
-  return reduced(site, flow, gone, node.integer("keepdims", 1) != 0,
-                 std::move(pool));
+    gone[site.axis(axis, rank)] = true;
+  if ((!axes || axes->empty()) &&
+      site.node().integer("noop_with_empty_axes", 0) == 0)
+    gone.assign(rank, true);
+  return gone;
+}
+
+Flow reduced_to(Site& site, const Flow& flow, Json pool) {
+  return reduced(site, flow, reduced_axes(site, flow.axes.size()),
+                 site.node().integer("keepdims", 1) != 0, std::move(pool));
 }
 
 void reduce(Site& site, const Flow& flow, const char* kind) {
   site.give(reduced_to(site, flow, of_kind(kind)));
 }
 
-void global(Site& site, const char* kind) {
+void global(Site& site, Json pool) {
   const Flow& flow = site.flow(0);
   std::vector<bool> gone(flow.axes.size(), true);
   for (std::size_t k = 0; k < gone.size() && k < 2; ++k) gone[k] = false;
   // Channels come last in images.
   site.give(reduced(site,
                     site.image(flow, gone.size() < 2 ? 0 : gone.size() - 2),
-                    gone, true, of_kind(kind)));
+                    gone, true, std::move(pool)));
 }
 
 void reduce_mean(Site& site) { reduce(site, site.flow(0), "average"); }
@@ -231,6 +290,34 @@ void reduce_min(Site& site) {
   site.give(line(site, made, -1, 0));
 }
 void reduce_norm(Site& site) { reduce(site, site.flow(0), "pnorm"); }
+void reduce_sizes(Site& site) {
+  reduce(site, magnitude(site, site.flow(0)), "sum");
+}
+
+// x - log_softmax(x) is the same along the axis; over several axes it is that
+// of that.
+void reduce_log_sum_exp(Site& site) {
+  Flow flow = site.real(site.flow(0));
+  const std::vector<bool> gone = reduced_axes(site, flow.axes.size());
+  std::vector<std::size_t> axes;
+  for (std::size_t k = 0; k < gone.size(); ++k) {
+    if (!gone[k]) continue;
+    axes.push_back(k);
+    flow = site.with_last(flow, k);
+    flow.linear = nullptr;
+    const Value less = site.add(
+        "log", {{"type", "activation"}, {"activation", "log_softmax"}}, {flow});
+    static_cast<Value&>(flow) =
+        site.add("same", {{"type", "subtract"}}, {flow, less});
+    std::vector<bool> one(gone.size(), false);
+    one[k] = true;
+    flow = reduced(site, flow, one, true, of_kind("average"));
+  }
+  flow.positive = false;
+  if (site.node().integer("keepdims", 1) == 0)
+    flow = site.squeezed(std::move(flow), std::move(axes));
+  site.give(std::move(flow));
+}
 
 // Of powers that are summed and whose root is taken: the exponent.
 double exponent(const Site& site) {
@@ -245,40 +332,68 @@ void reduce_pnorm(Site& site) {
   site.give(reduced_to(site, site.flow(0),
                        {{"kind", "pnorm"}, {"p", exponent(site)}}));
 }
-// A mean of powers times the points of the window is their sum, of which the
-// padding, zeros, adds nothing.
-void pnorm_pool(Site& site) {
-  const Node& node = site.node();
-  const Sizes kernel = node.integers("kernel_shape", {});
-  if (kernel.size() != 2)
+// Padding, zeros, adds nothing to a sum of powers.
+void lp_pool(Site& site, const Sizes& kernel, double p) {
+  if (kernel.empty() || kernel.size() > 2)
     site.refuse("its window has " + std::to_string(kernel.size()) +
-                " axes; 2 would be needed");
-  const double points =
-      static_cast<double>(kernel[0]) * static_cast<double>(kernel[1]);
+                " axes; 1 or 2 would be needed");
   Flow flow = site.image(site.flow(0), kernel.size());
   const Sizes extents = extents_of(flow);
-  const Window window = window_of(site, kernel, extents);
-  const bool sums =
-      node.number("points", points) == points &&
-      (!window.padded() || node.integer("count_include_pad", 0) != 0);
-  if (!sums || window.dilation != Sizes{1, 1})
-    site.refuse("it is no sum over a window without gaps; one would be needed");
+  Window window = window_of(site, kernel, extents);
+  if (window.dilation != Sizes(kernel.size(), 1) || !(p >= 1))
+    site.refuse(
+        "its window has gaps, or its exponent is below 1; one without, and one "
+        "from 1 on, would be needed");
   const bool same = window.padded() && window.is_same(extents);
   if (window.padded() && !same)
     static_cast<Value&>(flow) =
         zero_padded(site, flow, window.begin, window.end);
-  Json layer{{"type", "pnorm_pool2d"}, {"p", exponent(site)}};
+  Json layer{{"type", "pnorm_pool2d"}, {"p", p}};
+  if (kernel.size() == 1) {  // as an image of one column
+    const tensor::Shape& s = flow.shape();
+    static_cast<Value&>(flow) = site.reshaped(flow, {s[0], 1, s[1]}, "column");
+    window.kernel.push_back(1);
+    window.stride.push_back(1);
+  }
   window.put_into(layer, false, same ? "same" : "valid");
   static_cast<Value&>(flow) = site.add("", std::move(layer), {flow});
+  if (kernel.size() == 1) {
+    const tensor::Shape& s = flow.shape();
+    static_cast<Value&>(flow) = site.reshaped(flow, {s[0], s[2]}, "series");
+  }
   flow.linear = nullptr;
   flow.positive = true;
   site.give(std::move(flow));
 }
+void lp_pool(Site& site) {
+  lp_pool(site, site.node().integers("kernel_shape", {}),
+          site.node().number("p", 2));
+}
+// A mean of powers times the points of the window is their sum, if each counts.
+void pnorm_pool(Site& site) {
+  const Node& node = site.node();
+  const Sizes kernel = node.integers("kernel_shape", {});
+  double points = 1;
+  for (const std::int64_t one : kernel) points *= static_cast<double>(one);
+  const bool padded = node.text("auto_pad", "NOTSET") != "NOTSET" ||
+                      std::ranges::any_of(node.integers("pads", {}),
+                                          [](auto one) { return one != 0; });
+  if (node.number("points", points) != points ||
+      node.integer("ceil_mode", 0) != 0 ||
+      (padded && node.integer("count_include_pad", 0) == 0))
+    site.refuse("it is no sum over a window without gaps; one would be needed");
+  lp_pool(site, kernel, exponent(site));
+}
 void reduce_squares(Site& site) {
   reduce(site, squared(site, site.flow(0)), "sum");
 }
-void global_average(Site& site) { global(site, "average"); }
-void global_max(Site& site) { global(site, "max"); }
+void global_average(Site& site) { global(site, of_kind("average")); }
+void global_max(Site& site) { global(site, of_kind("max")); }
+void global_lp(Site& site) {
+  const double p = site.node().number("p", 2);
+  if (!(p >= 1)) site.refuse("its exponent is below 1");
+  global(site, {{"kind", "pnorm"}, {"p", p}});
+}
 
 }  // namespace
 
@@ -286,12 +401,16 @@ std::vector<Operator> pool_operators() {
   return {{"MaxPool", pool<true>},
           {"AveragePool", pool<false>},
           {"GlobalAveragePool", global_average},
+          {"GlobalLpPool", global_lp},
           {"GlobalMaxPool", global_max},
+          {"LpPool", lp_pool},
           {"ReduceMean", reduce_mean},
           {"ReduceMax", reduce_max},
           {"ReduceSum", reduce_sum},
           {"ReduceMin", reduce_min},
+          {"ReduceL1", reduce_sizes},
           {"ReduceL2", reduce_norm},
+          {"ReduceLogSumExp", reduce_log_sum_exp},
           {"ReducePNorm", reduce_pnorm},
           {"PNormPool", pnorm_pool},
           {"ReduceSumSquare", reduce_squares}};

@@ -1,6 +1,8 @@
 // LSTM, GRU and RNN: steps first, then the batch; gates in another order.
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -23,12 +25,17 @@ struct Recurrent {
   const Constant *w, *r, *b, *p;
 };
 
-constexpr const char* kFunctions[][2] = {{"Relu", "relu"},
-                                         {"Sigmoid", "sigmoid"},
-                                         {"Tanh", "tanh"},
-                                         {"Softsign", "softsign"},
-                                         {"HardSigmoid", "hard_sigmoid"},
-                                         {"Affine", "identity"}};
+// alpha, beta: of those that have some, here.
+struct Function {
+  const char *name, *ours;
+  std::optional<double> alpha = {}, beta = {};
+};
+const Function kFunctions[] = {{"Relu", "relu"},
+                               {"Sigmoid", "sigmoid"},
+                               {"Tanh", "tanh"},
+                               {"Softsign", "softsign"},
+                               {"HardSigmoid", "hard_sigmoid", 0.2, 0.5},
+                               {"Affine", "identity", 1, 0}};
 
 // Blocks of `units` rows of a direction: [directions, blocks units, columns].
 void copy_blocks(const Constant& from, std::int64_t direction,
@@ -92,11 +99,24 @@ void want_shape(const Site& site, const Constant& c, const Sizes& shape,
 std::string function_of(const Site& site, std::size_t i, const char* usual) {
   const auto given = site.node().texts("activations");
   if (i >= given.size()) return usual;
-  for (const auto& [name, ours] : kFunctions)
-    if (given[i] == name) return ours;
+  for (const Function& one : kFunctions)
+    if (given[i] == one.name) return one.ours;
   site.refuse("its cell has the activation " + in_quotes(given[i]) +
               "; one of Relu, Sigmoid, Tanh, Softsign, HardSigmoid and Affine "
               "would be needed");
+}
+
+// Each number is that of one of the functions which have some: they are the
+// usual ones, whichever it is of.
+void want_usual(const Site& site, const char* key,
+                std::optional<double> Function::*own) {
+  for (const double given : site.node().numbers(key))
+    for (const std::string& name : site.node().texts("activations"))
+      for (const Function& one : kFunctions)
+        if (name == one.name && one.*own &&
+            std::abs(*(one.*own) - given) > 1e-6)
+          site.refuse("its " + std::string(key) + " has a number that is not " +
+                      "that of " + name + " here");
 }
 
 Json layer_of(const Recurrent& r) {
@@ -118,9 +138,8 @@ Json layer_of(const Recurrent& r) {
           "its activations differ within the cell or between "
           "directions; the same would be needed");
   }
-  for (const double one : site.node().numbers("activation_alpha"))
-    if (one != 1 && std::abs(one - 0.2) > 1e-6)
-      site.refuse("its activations have an alpha that there is not here");
+  want_usual(site, "activation_alpha", &Function::alpha);
+  want_usual(site, "activation_beta", &Function::beta);
   if (r.cell.gates == 3) layer["reset_before"] = r.reset_before;
   if (r.peepholes) layer["peepholes"] = true;
   if (r.directions == 2) layer["bidirectional"] = "concat";

@@ -23,6 +23,9 @@ std::vector<Scale> scales_of(Site& site, const Flow& flow) {
   const Sizes shape = site.shape(flow);
   std::vector<Scale> scales;
   std::vector<double> given = site.node().numbers("scales");
+  if (site.node().has("height_scale"))  // of opset 1
+    given = {1, 1, site.node().number("height_scale", 1),
+             site.node().number("width_scale", 1)};
   if (site.has(at)) {
     const Constant& known = site.known(at, "scales");
     for (std::int64_t i = 0; i < known.elements(); ++i)
@@ -45,6 +48,9 @@ std::vector<Scale> scales_of(Site& site, const Flow& flow) {
                         static_cast<float>(to) / static_cast<float>(shape[k])});
     }
   }
+  if (site.node().text("keep_aspect_ratio_policy", "stretch") != "stretch")
+    site.refuse(
+        "it keeps the ratio of its sides; the policy stretch would be needed");
   if (scales.size() != rank || site.node().has("axes"))
     site.refuse("its scales are not one for each axis");
   if (scales[0].to != scales[0].from || scales[1].to != scales[1].from)
@@ -183,6 +189,14 @@ void resize(Site& site) {
         "it smooths, or weighs places anew at the edge; antialias and "
         "exclude_outside of 0 would be needed");
   const Place place = place_of(site, places);
+  // Runtimes differ in which size they mean.
+  if (places == "align_corners")
+    for (const Scale& s : scales)
+      if (std::abs(static_cast<double>(s.from) * s.factor -
+                   static_cast<double>(s.to)) > 1e-4)
+        site.refuse(
+            "it aligns corners by a scale that makes no whole size; sizes "
+            "would be needed");
   for (std::size_t k = 0; k < scales.size(); ++k) {
     const Scale& s = scales[k];
     want_small(site, s.to, s.from);
@@ -199,7 +213,27 @@ void resize(Site& site) {
   site.give(std::move(flow));
 }
 
+// [n, c, h, w], with the pixels of each block as channels: behind its own
+// (CRD), or before them.
 void space_to_depth(Site& site) {
+  const std::string mode = site.node().text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD")
+    site.refuse("its mode is " + in_quotes(mode));
+  if (mode == "CRD") {
+    const Flow& given = site.flow(0);
+    const Sizes s = site.shape(given);
+    const std::int64_t block = site.node().integer("blocksize", 2);
+    if (s.size() != 4 || block < 1 || s[2] % block != 0 || s[3] % block != 0)
+      site.refuse("its blocks do not divide its input");
+    const Flow apart = site.regrouped(
+        given, {s[0], s[1], s[2] / block, block, s[3] / block, block});
+    Flow made = apart;
+    made.axes = {apart.axes[0], apart.axes[1], apart.axes[2], apart.axes[4]};
+    for (const std::size_t k : {std::size_t{3}, std::size_t{5}})
+      made.axes[1].insert(made.axes[1].end(), apart.axes[k].begin(),
+                          apart.axes[k].end());
+    return site.give(std::move(made));
+  }
   Flow flow = site.image(site.flow(0), 2);
   static_cast<Value&>(flow) =
       site.add("",
@@ -219,7 +253,10 @@ void depth_to_space(Site& site) {
       s[1] % (block * block) != 0)
     site.refuse("its blocks do not divide its channels");
   const std::int64_t rest = s[1] / (block * block);
-  const bool columns = site.node().text("mode", "DCR") == "CRD";
+  const std::string mode = site.node().text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD")
+    site.refuse("its mode is " + in_quotes(mode));
+  const bool columns = mode == "CRD";
   const Flow apart = site.regrouped(
       flow, columns ? Sizes{s[0], rest, block, block, s[2], s[3]}
                     : Sizes{s[0], block, block, rest, s[2], s[3]});

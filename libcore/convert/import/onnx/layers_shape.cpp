@@ -49,6 +49,9 @@ void flatten(Site& site) {
     Axis& to = made.axes[k < axis ? 0 : 1];
     to.insert(to.end(), flow.axes[k].begin(), flow.axes[k].end());
   }
+  // A batch of one is the row that all its numbers make.
+  if (site.extent(flow, kBatch) == 1 && std::erase(made.axes[1], kBatch) > 0)
+    made.axes[0].push_back(kBatch);
   site.give(std::move(made));
 }
 
@@ -205,6 +208,8 @@ void split(Site& site) {
   Sizes sizes = site.list(1, "split").value_or(Sizes{});
   if (sizes.empty()) {
     const auto count = static_cast<std::int64_t>(outputs);
+    if (site.node().integer("num_outputs", count) != count)
+      site.refuse("its num_outputs is not that of its outputs");
     const std::int64_t each = (extent + count - 1) / count;
     for (std::int64_t at = 0; at < extent; at += each)
       sizes.push_back(std::min(each, extent - at));
@@ -291,7 +296,14 @@ void expand(Site& site) {
 
 void tile(Site& site) {
   Flow flow = site.flow(0);
-  const Sizes times = site.known(1, "repeats").wholes();
+  Sizes times = site.known(1, "repeats").wholes();
+  if (site.node().opset < 6) {  // of one axis
+    const std::size_t axis =
+        site.axis(site.known(2, "axis").whole_at(0), flow.axes.size());
+    const std::int64_t own = site.known(1, "tiles").whole_at(0);
+    times.assign(flow.axes.size(), 1);
+    times[axis] = own;
+  }
   if (times.size() != flow.axes.size())
     site.refuse("its repeats are not one for each axis");
   for (std::size_t k = 0; k < times.size(); ++k)

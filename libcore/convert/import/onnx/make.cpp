@@ -35,23 +35,6 @@ std::int64_t open_batch_of(const Model& model) {
   return kPrimes[0];
 }
 
-// Which nodes are needed, from the outputs back.
-std::vector<const Node*> needed(const Model& model) {
-  std::set<std::string> wanted(model.outputs.begin(), model.outputs.end());
-  std::vector<const Node*> nodes;
-  for (auto node = model.nodes.rbegin(); node != model.nodes.rend(); ++node) {
-    const bool used = std::ranges::any_of(node->out, [&](const auto& out) {
-      return !out.empty() && wanted.count(out) > 0 &&
-             model.constants.count(out) == 0;
-    });
-    if (!used) continue;
-    nodes.push_back(&*node);
-    wanted.insert(node->in.begin(), node->in.end());
-  }
-  std::ranges::reverse(nodes);
-  return nodes;
-}
-
 class Maker {
  public:
   Maker(const Model& model, const Shapes& shapes, Import& import)
@@ -153,7 +136,7 @@ void Maker::add_input(const InputInfo& info, std::size_t batch) {
         "the input " + in_quotes(info.name) +
         " takes its channels last here: " + shape.to_string());
   import_.types[flow.node] = info.type;
-  inputs_.push_back({info.name, moved});
+  inputs_.push_back({info.name, moved, batch});
   import_.flows.emplace(info.name, std::move(flow));
 }
 
@@ -248,6 +231,7 @@ std::vector<Flow> Maker::make() {
 struct Output {
   Value value;
   bool moved = false;
+  std::size_t batch = 0;
 };
 Output finished(Import& import, const Flow& flow, const std::string& name) {
   Node node;
@@ -255,16 +239,29 @@ Output finished(Import& import, const Flow& flow, const std::string& name) {
   node.op = "output";
   node.out = {name};
   Site site(import, node);
-  const Flow plain = site.plain(flow);
+  Flow given = flow;
+  // A batch of one is no axis of what is one with others.
+  if (site.extent(flow, kBatch) == 1)
+    for (Axis& axis : given.axes)
+      if (axis.size() > 1) std::erase(axis, kBatch);
+  const Flow plain = site.plain(given);
   std::vector<Axis> ours;
   for (const Axis& axis : plain.axes)
     if (axis.size() == 1 && axis[0] != kBatch) ours.push_back(axis);
   const auto rank = static_cast<int>(ours.size());
-  bool moved = rank > 1 && ours[0] == Axis{rank - 1};
+  // [n, c, ...] as [..., c].
+  bool moved = rank > 1 && ours[0] == Axis{rank - 1} &&
+               plain.axes[0] == Axis{kBatch} && plain.axes[1] == ours[0];
   for (int k = 1; k < rank; ++k)
     moved = moved && ours[static_cast<std::size_t>(k)] == Axis{k - 1};
-  if (moved || ours.empty()) return {plain, moved};
-  return {site.shaped(plain, ours), false};
+  const auto batch = static_cast<std::size_t>(
+      std::ranges::find_if(plain.axes,
+                           [](const Axis& axis) {
+                             return std::ranges::count(axis, kBatch) > 0;
+                           }) -
+      plain.axes.begin());
+  if (moved || ours.empty()) return {plain, moved, batch};
+  return {site.shaped(plain, ours), false, batch};
 }
 
 std::vector<Aim> aims_of(const Model& model, const Targets& targets,
@@ -279,6 +276,19 @@ std::vector<Aim> aims_of(const Model& model, const Targets& targets,
       aims[i].keys["target"] = input->second.node;
   }
   return aims;
+}
+
+// With something to train where there is nothing.
+Value with_factors(Graph& graph, const Value& value) {
+  Value made = graph.add(
+      {{"type", "element_multiply"}, {"name", graph.fresh_name("factors")}},
+      {value});
+  const auto all_of = [](float one) {
+    return [one](std::span<float> all) { std::ranges::fill(all, one); };
+  };
+  graph.fill(made.node, "weight", all_of(1));
+  graph.fill(made.node, "bias", all_of(0));
+  return made;
 }
 
 }  // namespace
@@ -303,12 +313,19 @@ Result make_network(const Model& model, const Shapes& shapes,
       for (std::size_t i = 0; i < flows.size(); ++i) {
         const Output output = finished(import, flows[i], model.outputs[i]);
         values.push_back(output.value);
-        result.outputs.push_back({model.outputs[i], output.moved});
+        result.outputs.push_back(
+            {model.outputs[i], output.moved, output.batch});
       }
       graph.drop_unread(values);
       inputs.sequences |= graph.reads_sequences();
       inputs.all_frozen |= !graph.trains();
       if (inputs != before) continue;
+      if (!graph.trains()) {
+        values[0] = with_factors(graph, values[0]);
+        result.notes.insert(
+            "nothing of it is trained: here a factor and an offset of its "
+            "output are, which are 1 and 0");
+      }
       result.document =
           graph.document(values, aims_of(model, targets, import), true);
       result.document["weight_init"] = "xavier_uniform";

@@ -9,8 +9,6 @@
 
 namespace dl::convert::onnx {
 
-inline constexpr char kMlDomain[] = "ai.onnx.ml";
-
 std::vector<Operator> ml_operators();
 
 }  // namespace dl::convert::onnx

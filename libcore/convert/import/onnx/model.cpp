@@ -11,7 +11,6 @@ namespace dl::convert::onnx {
 namespace {
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
-constexpr std::int64_t kOldestOpset = 7, kMostOpset = 1000;
 constexpr std::int64_t kAnyLow = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kAnyHigh = std::numeric_limits<std::int64_t>::max();
 
@@ -121,6 +120,9 @@ void add_constants(Model& model, const Archive& archive, const JsonView& graph,
     model.constants[name] =
         Constant::in_place({extents.begin(), extents.end()}, array.values);
   }
+  if (graph.has("texts"))
+    for (const auto& [name, texts] : graph.at("texts").raw().items())
+      model.texts[name] = JsonView(texts, Code::kData, name).strings();
   if (graph.has("wholes"))
     for (const auto& [name, json] : graph.at("wholes").raw().items()) {
       const JsonView tensor(json, Code::kData, name);
@@ -132,21 +134,6 @@ void add_constants(Model& model, const Archive& archive, const JsonView& graph,
   Outside outside(model, spec);
   for (const auto& [name, json] : graph.at("outside").raw().items())
     outside.add(name, JsonView(json, Code::kData, name));
-}
-
-// Older operators mean other things by the same names, as an Add that repeats
-// along an axis of its own.
-void want_opset(const Model& model) {
-  const bool own = std::ranges::any_of(
-      model.nodes, [](const Node& node) { return node.domain.empty(); });
-  if (own && model.opset < kOldestOpset)
-    bad_data("it is of opset " + std::to_string(model.opset) + "; " +
-             std::to_string(kOldestOpset) +
-             " or later would be needed: export it anew, or convert it with "
-             "onnx.version_converter");
-  if (model.opset > kMostOpset)
-    bad_data("it is of opset " + std::to_string(model.opset) +
-             ", which there is not");
 }
 
 // Each value comes from one place: which of several would be meant?
@@ -199,7 +186,7 @@ std::vector<std::string> Node::texts(const char* key) const {
 }
 
 std::string Node::called() const {
-  const bool own = domain.empty() || domain == "dl-tools";
+  const bool own = domain.empty() || domain == kOwnDomain;
   const std::string kind = (own ? "" : domain + ".") + op;
   const std::string which = !name.empty() || out.empty() ? name : out[0];
   return "node " + in_quotes(which) + " (" + displayed(kind) + ")";
@@ -236,6 +223,22 @@ std::optional<std::vector<const Constant*>> constant_inputs(
   return in;
 }
 
+std::vector<const Node*> needed(const Model& model) {
+  std::set<std::string> wanted(model.outputs.begin(), model.outputs.end());
+  std::vector<const Node*> nodes;
+  for (auto node = model.nodes.rbegin(); node != model.nodes.rend(); ++node) {
+    const bool used = std::ranges::any_of(node->out, [&](const auto& out) {
+      return !out.empty() && wanted.count(out) > 0 &&
+             model.constants.count(out) == 0;
+    });
+    if (!used) continue;
+    nodes.push_back(&*node);
+    wanted.insert(node->in.begin(), node->in.end());
+  }
+  std::ranges::reverse(nodes);
+  return nodes;
+}
+
 std::int64_t most_numbers(const Model& model) {
   return kMostFolded + 64 * model.numbers;
 }
@@ -254,7 +257,6 @@ Model model_of(const Archive& archive, const std::string& spec) {
   if (graph.has("opset"))
     for (const auto& [domain, version] : graph.at("opset").raw().items())
       opsets[domain == "ai.onnx" ? "" : domain] = version.get<std::int64_t>();
-  model.opset = opsets[""];
   const JsonView inputs = graph.at("inputs"), nodes = graph.at("nodes");
   for (std::size_t i = 0; i < inputs.size(); ++i)
     model.inputs.push_back(input_of(inputs.at(i)));
@@ -263,7 +265,6 @@ Model model_of(const Archive& archive, const std::string& spec) {
     model.nodes.push_back(node_of(nodes.at(i), opsets));
   add_constants(model, archive, graph, spec);
   model.numbers = numbers_of(model);
-  want_opset(model);
   want_single_makers(model);
   return model;
 }

@@ -18,6 +18,10 @@
 
 namespace dl::convert::onnx {
 
+// Operators beside ONNX's own, and ours, which stand for several nodes.
+inline constexpr char kMlDomain[] = "ai.onnx.ml";
+inline constexpr char kOwnDomain[] = "dl-tools";
+
 // One node.
 struct Node {
   std::string name, op, domain;
@@ -46,10 +50,6 @@ struct InputInfo {
   std::vector<std::string> names;  // of open ones; or ""
 };
 
-// The newest whose operators are known here; of a newer one they are taken to
-// be the same.
-constexpr std::int64_t kNewestOpset = 28;
-
 struct Model {
   std::string producer;
   std::map<std::string, std::string> metadata;
@@ -57,11 +57,14 @@ struct Model {
   std::vector<std::string> outputs;
   std::vector<Node> nodes;
   std::map<std::string, Constant> constants;
-  std::int64_t opset = 0;           // of ONNX's own operators; 0: it has none
-  std::int64_t numbers = 0;         // of its tensors
+  std::map<std::string, std::vector<std::string>> texts;  // tensors of these
+  std::int64_t numbers = 0;                               // of its tensors
   std::vector<std::string> beside;  // files of tensors outside, and
   std::vector<std::shared_ptr<const io::Mapping>> files;  // what they hold
 };
+
+// The nodes of which outputs are made, in their order.
+std::vector<const Node*> needed(const Model& model);
 
 // The most numbers that are made of a model's tensors: weights that are shared,
 // turned or repeated, and no trap.

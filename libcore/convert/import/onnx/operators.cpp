@@ -4,7 +4,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/convert/import/onnx/ml.h"
-#include "libcore/convert/import/onnx/pattern.h"
+#include "libcore/convert/import/onnx/schema.h"
 #include "libcore/convert/import/onnx/site.h"
 
 namespace dl::convert::onnx {
@@ -26,7 +26,8 @@ Make find_operator(const Node& node) {
     return made;
   }();
   const bool ml = node.domain == kMlDomain;
-  if (!node.domain.empty() && node.domain != kOwnDomain && !ml) return nullptr;
+  // Ours are called as none of ONNX's is.
+  if (node.domain != kOwnDomain && !is_known(node)) return nullptr;
   const auto found = ml ? linear.find(node.op) : all.find(node.op);
   return found == (ml ? linear.end() : all.end()) ? nullptr : found->second;
 }
@@ -53,7 +54,7 @@ std::string why_not(const Node& node) {
       {"Einsum", "MatMul with a matrix of weights would be needed"}};
   if (node.domain == kMlDomain)
     return "it is no network; of ai.onnx.ml there are LinearClassifier, "
-           "LinearRegressor and Scaler";
+           "LinearRegressor, Scaler and ArrayFeatureExtractor";
   if (!node.domain.empty() && node.domain != kOwnDomain)
     return "it is none of ONNX's own operators; a model of these would be "
            "needed";

@@ -1,13 +1,14 @@
 // A pattern is an expression of operators, as "Mul(x,Tanh(Softplus(x)))":
 //   x y   any value, the same wherever the letter stands
 //   $a    a constant of one number, which becomes the attribute a
-//   %w    a constant, which becomes an input
+//   %w    a constant, the same wherever it stands, which becomes an input
 //   _     anything, as a shape that is computed
 //   0.5   a constant of this number, to four digits
-// The attributes of an AveragePool become those of the node.
-// Of Mul and Add the order is free, and more than two inputs are those of
-// several in a row.  Operators over axes have the same ones throughout, which
-// become the attribute axes.
+// The attributes of an AveragePool become those of the node, and of a Softmax
+// or Concat the axis. Of Mul and Add the order is free, and more than two
+// inputs are those of several in a row.  Operators over axes have the same ones
+// throughout, which become the attribute axes.  A norm keeps the axes that it
+// is over, of which tf2onnx writes a mean in another shape as well.
 
 #include "libcore/convert/import/onnx/pattern.h"
 
@@ -15,8 +16,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <deque>
+#include <iterator>
 
 #include "libcore/base/error.h"
+#include "libcore/convert/import/onnx/older.h"
 
 namespace dl::convert::onnx {
 namespace {
@@ -32,7 +35,33 @@ struct Rule {
   Json attributes = Json::object();
 };
 
-const std::vector<Rule>& rules() {
+// x r - mean r + b with r = w / root of the variance; w and b may be none.
+std::vector<Rule> norms_of_tensorflow() {
+  std::vector<Rule> all;
+  const Json none = Json::object(), places{{"axis", 2}};
+  for (const bool pooled : {false, true})
+    for (const bool reshaped : {false, true})
+      for (const bool scaled : {false, true})
+        for (const bool offset : {false, true}) {
+          const std::string average =
+                                pooled ? "GlobalAveragePool(" : "ReduceMean(",
+                            mean = average + "x)",
+                            less =
+                                "Sub(x," +
+                                (reshaped ? "Reshape(" + mean + ",%s)" : mean) +
+                                ")",
+                            root = "Reciprocal(Sqrt(Add(" + average + "Mul(" +
+                                   less + "," + less + ")),$epsilon)))",
+                            r = scaled ? "Mul(" + root + ",%w)" : root,
+                            shift = "Mul(Neg(" + mean + ")," + r + ")";
+          all.push_back({"Add(Mul(x," + r + ")," +
+                             (offset ? "Add(" + shift + ",%b)" : shift) + ")",
+                         "LayerNormalization", "", pooled ? places : none});
+        }
+  return all;
+}
+
+std::vector<Rule> usual_rules() {
   const Json none = Json::object(), by_tanh{{"approximate", "tanh"}},
              soft{{"soft", 1}};
   const std::string v = "Mul(Abs(x),0.6666667)",
@@ -51,7 +80,7 @@ const std::vector<Rule>& rules() {
   };
   const std::string mean_square = "Sqrt(Add(ReduceMean(Pow(x,2)),$epsilon))",
                     mean_product = "Sqrt(Add(ReduceMean(Mul(x,x)),$epsilon))";
-  static const std::vector<Rule> all = {
+  return {
       {responding("Reshape"), "LRN", "", none},
       {responding("Unsqueeze"), "LRN", "", none},
       {"Mul(x,0.5,Add(Erf(Div(x,1.4142136)),1))", "Gelu", "", none},
@@ -125,7 +154,16 @@ const std::vector<Rule>& rules() {
       {"Div(ReduceSum(Mul(x,y)),Max(Sqrt(Mul(ReduceSum(Mul(x,x)),ReduceSum(Mul("
        "y,y)))),$floor))",
        "CosineSimilarity", kOwnDomain, none},
+      {"Concat(Sub(1,Sigmoid(x)),Sigmoid(x))", "SigmoidPair", kOwnDomain, none},
       {"ReduceSum(Mul(x,y))", "Dot", kOwnDomain, none}};
+}
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> all = [] {
+    std::vector<Rule> made = usual_rules();
+    std::ranges::move(norms_of_tensorflow(), std::back_inserter(made));
+    return made;
+  }();
   return all;
 }
 
@@ -153,10 +191,16 @@ bool is_reduction(const std::string& op) { return op.starts_with("Reduce"); }
 struct Found {
   std::map<std::string, std::string> values;  // by letter
   std::map<std::string, double> numbers;
-  std::vector<std::string> constants;
+  std::vector<std::pair<std::string, std::string>> constants;  // "%w", and it
   std::optional<Sizes> axes;
-  std::optional<std::int64_t> axis;  // of a Softmax
+  std::optional<std::int64_t> axis;  // of a Softmax or Concat
   bool keeps = true;                 // what is reduced stays an axis
+
+  std::string constant(const std::string& leaf) const {
+    const auto one = std::ranges::find(
+        constants, leaf, &std::pair<std::string, std::string>::first);
+    return one == constants.end() ? "" : one->second;
+  }
   Json window = Json::object();
 };
 
@@ -194,8 +238,8 @@ bool Matcher::matches_leaf(const std::string& leaf, const std::string& value,
     return !known && found.values.emplace(leaf, value).first->second == value;
   if (!known) return false;
   if (leaf[0] == '%') {
-    found.constants.push_back(value);
-    return true;
+    if (found.constant(leaf).empty()) found.constants.emplace_back(leaf, value);
+    return found.constant(leaf) == value;
   }
   if (constant->second.elements() != 1) return false;
   const double number = constant->second.at(0);
@@ -213,9 +257,13 @@ bool Matcher::add_axes(const Node& node, Found& found) const {
     if (given == model_.constants.end()) return false;
     axes = given->second.wholes();
   }
-  if (!found.axes) found.axes = axes;
-  found.keeps = node.integer("keepdims", 1) != 0;
-  return *found.axes == axes;
+  const bool keeps = node.integer("keepdims", 1) != 0;
+  if (!found.axes) {
+    found.axes = axes;
+    found.keeps = keeps;
+  }
+  return *found.axes == axes && found.keeps == keeps &&
+         node.integer("noop_with_empty_axes", 0) == 0;
 }
 
 bool Matcher::matches(const Pattern& pattern, const std::string& value,
@@ -267,6 +315,7 @@ bool Matcher::in_any_order(const std::vector<Pattern>& patterns,
 bool Matcher::matches(const Pattern& pattern, const Node& node,
                       Found& found) const {
   if (pattern.op != node.op || !node.domain.empty()) return false;
+  if (node.has("broadcast") && node.has("axis")) return false;  // older.h
   if (is_reduction(node.op)) {
     if (node.in.empty()) return false;
     return add_axes(node, found) && matches(pattern.in[0], node.in[0], found);
@@ -283,13 +332,24 @@ bool Matcher::matches(const Pattern& pattern, const Node& node,
   std::size_t count = node.in.size();
   while (count > 0 && node.in[count - 1].empty()) --count;
   if (count != pattern.in.size()) return false;
-  if (node.op == "Softmax") found.axis = node.integer("axis", -1);
+  if (node.op == "Softmax" || node.op == "Concat") {
+    const std::int64_t axis =
+        node.op == "Concat" ? concat_axis(node)
+                            : node.integer("axis", joins_axes(node) ? 1 : -1);
+    if (found.axis.value_or(axis) != axis) return false;
+    found.axis = axis;
+  }
   if (node.op == "AveragePool") found.window = node.attributes;
   Found tried = found;
   for (std::size_t i = 0; i < count; ++i)
     if (!matches(pattern.in[i], node.in[i], tried)) return false;
   found = std::move(tried);
   return true;
+}
+
+bool is_norm(const Rule& rule) {
+  return rule.op == "LayerNormalization" || rule.op == "RMSNormalization" ||
+         rule.op == "L2Normalize";
 }
 
 Node made_of(const Node& last, const Rule& rule, const Found& found) {
@@ -299,7 +359,11 @@ Node made_of(const Node& last, const Rule& rule, const Found& found) {
   node.in = {found.values.at("x")};
   if (const auto y = found.values.find("y"); y != found.values.end())
     node.in.push_back(y->second);
-  node.in.insert(node.in.end(), found.constants.begin(), found.constants.end());
+  if (is_norm(rule))
+    node.in.insert(node.in.end(), {found.constant("%w"), found.constant("%b"),
+                                   found.constant("%s")});
+  else
+    for (const auto& [leaf, value] : found.constants) node.in.push_back(value);
   node.attributes = rule.attributes;
   node.attributes.update(found.window);
   if (found.axis) node.attributes["axis"] = *found.axis;
@@ -329,7 +393,7 @@ void find_patterns(Model& model) {
       Found found;
       if (node.out.empty() || patterns[i].op != node.op ||
           !matcher.matches(patterns[i], node, found) ||
-          found.values.count("x") == 0)
+          found.values.count("x") == 0 || (is_norm(rules()[i]) && !found.keeps))
         continue;
       made.emplace_back(n, made_of(node, rules()[i], found));
       break;

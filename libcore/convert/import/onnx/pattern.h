@@ -13,9 +13,6 @@
 
 namespace dl::convert::onnx {
 
-// The domain of operators that stand for nodes and are not ONNX's.
-inline constexpr char kOwnDomain[] = "dl-tools";
-
 // Constants that follow from others alone, then patterns.
 void simplify(Model& model);
 

@@ -129,7 +129,12 @@ Json outside(const TensorProto& tensor, const std::string& which) {
 
 void Reader::add(const TensorProto& tensor, const std::string& name) {
   const std::string which = "its tensor " + in_quotes(name);
-  if (tensor.data_type() == TensorProto::STRING) return;  // names of classes
+  if (tensor.data_type() == TensorProto::STRING) {  // names of classes
+    constexpr int kMostTexts = 1 << 16;
+    if (tensor.string_data_size() <= kMostTexts)
+      graph_["texts"][name] = texts_of(tensor.string_data());
+    return;
+  }
   if (!names_.insert(name).second) bad_data(which + " is there twice");
   const std::size_t count = elements_of(tensor, which);
   const int type = tensor.data_type();

@@ -9,6 +9,7 @@
 //   outputs   [name]
 //   nodes     [{name, op, domain, in: [name], out: [name], attributes: {}}];
 //             of an attribute that is a tensor {"tensor": name}, of a graph {}
+//   texts     {name: [text]}, tensors of these
 //   wholes    {name: {dims, values}}, tensors of whole numbers and truth values
 //   outside   {name: {file, offset, length, type, dims}}, those in other files
 // Tensors of reals are arrays, by name.

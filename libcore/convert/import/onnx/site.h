@@ -170,11 +170,11 @@ std::vector<Operator> shape_operators();
 // be too large.
 void want_small(const Site& site, std::int64_t to, std::int64_t from);
 
-// As "activation" of a layer, where the node is one; rank: of its input.
-std::optional<Json> activation_of(Import& import, const Node& node,
-                                  std::size_t rank);
-// That of the only reader, which is taken over; else null.
-Json take_activation(Site& site, std::size_t rank);
+// As "activation" of a layer, where the node is one of each number by itself.
+std::optional<Json> activation_of(Import& import, const Node& node);
+// That of the only reader, which is taken over; else null.  A Softmax is one
+// where it is along that axis of ONNX's, of so many, which is the last here.
+Json take_activation(Site& site, std::size_t rank, std::size_t axis);
 bool is_positive(const Json& activation);
 
 // Of two values that are multiplied as matrices, or null: no attention.
@@ -185,6 +185,8 @@ Flow attention_layer(Site& site, const Flow& mixed, const Linear* output);
 // repeats constants.
 Flow scaled_by_each(Site& site, const Flow& flow, const Constant* factor,
                     const Constant* offset, bool trains = false);
+// |x|
+Flow magnitude(Site& site, const Flow& flow);
 // y = x^2
 Flow squared(Site& site, const Flow& flow);
 // y = factor x + amount

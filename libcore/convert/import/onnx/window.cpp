@@ -49,6 +49,40 @@ Value with_sides(Site& site, const Value& value, const Sizes& sides) {
   return made;
 }
 
+// What a transposed convolution leaves out of all that its windows reach: so
+// much that its output is as large as it says, or as its input times the
+// stride.
+void cut_to_output(const Site& site, const Sizes& extents,
+                   const std::string& automatic, Window& window) {
+  const Node& node = site.node();
+  const std::size_t axes = window.axes();
+  const Sizes more = node.integers("output_padding", Sizes(axes, 0));
+  Sizes wanted = node.integers("output_shape", {});
+  if (wanted.empty())
+    for (std::size_t k = 0; k < axes; ++k)
+      wanted.push_back(extents[k] * window.stride[k]);
+  if (wanted.size() > axes)  // with the batch and channels, of old writers
+    wanted.erase(wanted.begin(),
+                 wanted.end() - static_cast<std::ptrdiff_t>(axes));
+  if (wanted.size() != axes || more.size() != axes)
+    site.refuse("its output has other axes than its input");
+  for (std::size_t k = 0; k < axes; ++k) {
+    const std::int64_t total = (extents[k] - 1) * window.stride[k] + more[k] +
+                               (window.kernel[k] - 1) * window.dilation[k] + 1 -
+                               wanted[k];
+    if (wanted[k] < 1 || wanted[k] > kMostExtent)
+      site.refuse("its output has " + std::to_string(wanted[k]) + " places");
+    if (total < 0 && automatic.starts_with("SAME"))
+      site.refuse(
+          "runtimes differ in how they pad a window that is smaller than its "
+          "stride by themselves; pads would be needed");
+    // Below 0 there are places at the end that no window reaches.
+    const std::int64_t cut = std::max<std::int64_t>(total, 0);
+    window.begin[k] = automatic == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
+    window.end[k] = total - window.begin[k];
+  }
+}
+
 }  // namespace
 
 bool Window::padded() const { return any(begin) || any(end); }
@@ -99,6 +133,12 @@ Window window_of(const Site& site, const Sizes& kernel, const Sizes& extents) {
   const Sizes pads = site.node().integers("pads", Sizes(2 * axes, 0));
   if (pads.size() != 2 * axes)
     site.refuse("its pads are not two for each axis");
+  const bool spreads = site.node().op == "ConvTranspose";
+  if (spreads &&
+      (automatic.starts_with("SAME") || site.node().has("output_shape"))) {
+    cut_to_output(site, extents, automatic, window);
+    return window;
+  }
   for (std::size_t k = 0; k < axes; ++k) {
     const std::int64_t reach = (kernel[k] - 1) * window.dilation[k] + 1;
     if (automatic == "NOTSET") {
@@ -118,12 +158,12 @@ Window window_of(const Site& site, const Sizes& kernel, const Sizes& extents) {
     } else if (automatic != "VALID") {
       site.refuse("its auto_pad is " + in_quotes(automatic));
     }
-    const bool spreads = site.node().op == "ConvTranspose";
-    if (!spreads && extents[k] + window.begin[k] + window.end[k] < reach)
+    const std::int64_t over =
+        extents[k] + window.begin[k] + window.end[k] - reach;
+    const bool hangs = site.node().integer("ceil_mode", 0) != 0;
+    if (!spreads && over < 0 && !(hangs && -over < window.stride[k]))
       site.refuse("its window is larger than its input");
-    if (site.node().integer("ceil_mode", 0) != 0) {
-      const std::int64_t over =
-          extents[k] + window.begin[k] + window.end[k] - reach;
+    if (hangs) {
       std::int64_t more =
           (window.stride[k] - over % window.stride[k]) % window.stride[k];
       // A window that would begin in the padding is none.

@@ -212,6 +212,73 @@ TEST_CASE("bounds, and functions that are sums of rectified lines") {
   CHECK(fifth.gap({2, -1}, {32, -1}) <= kNear);
 }
 
+TEST_CASE("over one place, or none, a reduction still does what it does") {
+  const auto reduced = [](const char* op, int opset, bool none) {
+    Graph graph({-1, 2, 1}, opset);
+    if (none)
+      graph.node(op, {"x"}, "r").with("noop_with_empty_axes", kOn);
+    else
+      graph.node(op, {"x"}, "r").with("axes", Ints{-1});
+    return graph.end("r", 2);
+  };
+  const Reals x = {-2, 3};
+  const std::vector<std::pair<const char*, Reals>> all = {
+      {"ReduceL1", {2, 3}},        {"ReduceL2", {2, 3}},
+      {"ReduceSumSquare", {4, 9}}, {"ReduceLogSumExp", {-2, 3}},
+      {"ReduceMean", {-2, 3}},     {"ReduceMax", {-2, 3}},
+      {"ReduceMin", {-2, 3}},      {"ReduceSum", {-2, 3}}};
+  for (const auto& [op, y] : all) {
+    INFO(op);
+    CHECK(reduced(op, 11, false).gap(x, y) <= kNear);
+    CHECK(reduced(op, 18, true).gap(x, y) <= kNear);
+  }
+  Graph sizes({-1, 2});
+  sizes.node("ReduceL1", {"x"}, "r").with("axes", Ints{1}).end("r", 1);
+  CHECK(sizes.gap({-2, 3}, {5}) <= kNear);
+  Graph several({-1, 2, 2});
+  several.node("ReduceLogSumExp", {"x"}, "r")
+      .with("axes", Ints{1, 2})
+      .with("keepdims", std::int64_t{0})
+      .node("Neg", {"r"}, "y");
+  CHECK(several.gap({0, 0, 0, 0}, {-1.3862944F}) <= kNear);
+}
+
+TEST_CASE("blocks become channels, behind their own or before them") {
+  const auto deep = [](const char* mode) {
+    Graph graph({-1, 2, 2, 2}, 28);
+    graph.node("SpaceToDepth", {"x"}, "s")
+        .with("blocksize", std::int64_t{2})
+        .with("mode", std::string(mode));
+    return graph.end("s", 8);
+  };
+  const Reals x = {1, 2, 3, 4, 5, 6, 7, 8};
+  CHECK(deep("CRD").gap(x, x) <= kNear);
+  CHECK(deep("DCR").gap(x, {1, 5, 2, 6, 3, 7, 4, 8}) <= kNear);
+  CHECK(!deep("odd").refusal().empty());
+}
+
+TEST_CASE("bounds may be one for each number, and lines are cut anywhere") {
+  const auto bounded = [](const char* op) {
+    Graph graph({-1, 2});
+    graph.reals("c", {2}, {1, -1}).node(op, {"x", "c"}, "b");
+    return graph.end("b", 2);
+  };
+  CHECK(bounded("Max").gap({0, 0}, {1, 0}) <= kNear);
+  CHECK(bounded("Min").gap({0, 0}, {0, -1}) <= kNear);
+  Graph line({-1, 3});
+  line.node("HardSigmoid", {"x"}, "h")
+      .with("alpha", 0.5F)
+      .with("beta", 0.6F)
+      .end("h", 3);
+  CHECK(line.gap({-2, 0.2F, 2}, {0, 0.7F, 1}) <= kNear);
+  Graph bent({-1, 2});
+  bent.node("Selu", {"x"}, "s")
+      .with("alpha", 2.0F)
+      .with("gamma", 3.0F)
+      .end("s", 2);
+  CHECK(bent.gap({-1, 2}, {-3.7927234F, 6}) <= kNear);
+}
+
 TEST_CASE("norms: of a length of one, of squares, over one axis of several") {
   Graph length({-1, 2});
   length.node("ReduceL2", {"x"}, "n")
@@ -248,6 +315,35 @@ TEST_CASE("norms: of a length of one, of squares, over one axis of several") {
   CHECK(spelt({2, 1, 1}).gap({1, 2, 3, 4}, {-1, -1, 10, 10}) <= 1e-5);
   CHECK(spelt({2}).refusal().find("differ along other axes") !=
         std::string::npos);
+}
+
+TEST_CASE("a norm as TensorFlow spells it out, of axes that it keeps") {
+  // x r - mean r + b, r = w / root: 1 and 3 become -1 and 1.
+  const auto spelt = [](std::int64_t keeps, const Ints& mean) {
+    Graph graph({-1, 2});
+    graph.reals("e", {}, {1e-9F}).reals("w", {2}, {1, 10});
+    graph.reals("b", {2}, {0.5F, 0}).node("ReduceMean", {"x"}, "m");
+    graph.with("axes", Ints{1}).with("keepdims", keeps);
+    graph.node("Neg", {"m"}, "n");
+    std::string less = "m";
+    if (!mean.empty())
+      graph.wholes("s", mean).node("Reshape", {"m", less = "s"}, "k");
+    graph.node("Sub", {"x", mean.empty() ? "m" : "k"}, "c")
+        .node("Mul", {"c", "c"}, "q")
+        .node("ReduceMean", {"q"}, "v")
+        .with("axes", Ints{1})
+        .with("keepdims", keeps);
+    graph.node("Add", {"v", "e"}, "u").node("Sqrt", {"u"}, "o");
+    graph.node("Reciprocal", {"o"}, "i").node("Mul", {"i", "w"}, "r");
+    graph.node("Mul", {"x", "r"}, "f").node("Mul", {"n", "r"}, "g");
+    graph.node("Add", {"g", "b"}, "h").node("Add", {"f", "h"}, "y");
+    return graph;
+  };
+  CHECK(spelt(1, {}).gap({1, 3}, {-0.5F, 10}) <= 1e-5);
+  CHECK(spelt(1, {-1, 1}).gap({1, 3}, {-0.5F, 10}) <= 1e-5);
+  CHECK(spelt(1, {1, -1}).refusal().find("along other axes") !=
+        std::string::npos);
+  CHECK(!spelt(0, {}).refusal().empty());
 }
 
 TEST_CASE("groups of a transposed convolution, and many of one by channel") {

@@ -105,21 +105,6 @@ TEST_CASE("a Cast cuts no numbers in silence") {
   CHECK(shape.gap({1, 2}, {1, 2}) <= kNear);
 }
 
-TEST_CASE("an opset whose operators are other ones is refused") {
-  for (const int opset : {-5, 0, 1, 6}) {
-    INFO(opset);
-    CHECK(gemm(opset).refusal() ==
-          "it is of opset " + std::to_string(opset) +
-              "; 7 or later would be needed: export it anew, or convert it "
-              "with onnx.version_converter");
-  }
-  CHECK(gemm(7).imported().notes.empty());
-  REQUIRE(gemm(99).imported().notes.size() == 1);
-  CHECK(gemm(99).imported().notes[0].starts_with("it is of opset 99, newer"));
-  CHECK(gemm(1 << 30).refusal() ==
-        "it is of opset 1073741824, which there is not");
-}
-
 TEST_CASE("constants that grow without end are refused before they do") {
   constexpr std::int64_t kFar = std::int64_t{1} << 40;
   Graph filled({-1, 2});
