@@ -9,7 +9,6 @@ usage: onnx_import [--random N | --torchvision | --examples] [CASE...]
 import argparse
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -21,10 +20,11 @@ import torch
 from safetensors import safe_open
 from torch import nn
 
+from onnx_check import LAYERS, check, session_of
 from torch_drawn import drawn_network
 
 warnings.filterwarnings("ignore")
-LAYERS, NETWORKS = 1e-5, 1e-4
+NETWORKS = 1e-4
 # Of nn.RNN the dynamo exporter writes out each step, which is no layer any more.
 WRITTEN_OUT = "RNN("
 
@@ -43,12 +43,6 @@ def randomize(model, generator):
                 module.bias.data = torch.rand(module.bias.shape, generator=generator) * 0.2 - 0.1
 
 
-def session_of(path):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    return onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
-
-
 def exported(model, inputs, path, dynamo, batch):
     names = [f"input{i}" for i in range(len(inputs))] if len(inputs) > 1 else ["input"]
     with torch.no_grad():
@@ -60,21 +54,6 @@ def exported(model, inputs, path, dynamo, batch):
             axes = {n: {0: "batch"} for n in names} if batch else None
             torch.onnx.export(model, tuple(inputs), str(path), input_names=names, dynamo=False, opset_version=17,
                               dynamic_axes=axes)
-
-
-def check(path, feeds, outputs, arguments=()):
-    """The largest difference, or what is wrong."""
-    data = path.with_suffix(".npz")
-    np.savez(data, **feeds, **{f"labels/{n}": y for n, y in outputs.items()})
-    done = subprocess.run(["dl-import", "-q", "--check", data, "--tolerance", "1e30", *arguments, path],
-                          capture_output=True, text=True)
-    if done.returncode:
-        return done.stderr.strip().splitlines()[0] if done.stderr else f"status {done.returncode}"
-    found = [(float(gap), float(size)) for gap, size in
-             re.findall(r"difference (\S+), largest output (\S+)", done.stdout)]
-    if len(found) != len(outputs) or min(size for _, size in found) < 1e-3:
-        return "outputs are 0 or missing"
-    return max(gap / size for gap, size in found)
 
 
 def compare(model, inputs, folder, dynamo=False, batch=True):

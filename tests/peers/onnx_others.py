@@ -9,18 +9,19 @@ import tempfile
 import warnings
 
 import numpy as np
+import onnx
 
-from onnx_import import LAYERS, check, session_of
+from onnx_check import LAYERS, check, session_of
 
 warnings.filterwarnings("ignore")
 # Which there is no layer for: each is one sentence.
-REFUSED = {"forest", "neighbours", "bayes", "mlp of two numbers", "upsampled", "gru", "layer norm"}
+REFUSED = {"forest", "neighbours", "bayes", "mlp of two numbers", "one versus rest"}
 
 
 def sklearn_models():
     """(name, the bytes of a model, its input)"""
     from skl2onnx import to_onnx
-    from sklearn import datasets, ensemble, linear_model, naive_bayes, neighbors, neural_network
+    from sklearn import datasets, ensemble, linear_model, multiclass, multioutput, naive_bayes, neighbors, neural_network
     from sklearn.decomposition import PCA
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -28,6 +29,7 @@ def sklearn_models():
     x, y = x[:300].astype(np.float32), y[:300]
     size, both = y.astype(np.float32) / 3, np.stack([y, y * 2], axis=1).astype(np.float32)
     mlp, sizes = neural_network.MLPClassifier, neural_network.MLPRegressor
+    labels = np.stack([y % 2, y > 4, y % 3 == 0], axis=1).astype(int)
     few = {"max_iter": 20, "hidden_layer_sizes": (12, 9), "random_state": 1}
     models = {
         "mlp": (mlp(**few), y), "mlp tanh": (mlp(activation="tanh", **few), y),
@@ -41,11 +43,15 @@ def sklearn_models():
         "min-max mlp": (make_pipeline(MinMaxScaler(), sizes(**few)), size),
         "pca mlp": (make_pipeline(PCA(8), mlp(**few)), y),
         "string labels": (mlp(**few), np.array([f"digit{i}" for i in y])),
+        "string labels of two": (mlp(**few), np.array(["odd", "even"])[y % 2]),
+        "several labels": (mlp(**few), labels),
+        "one versus rest": (multiclass.OneVsRestClassifier(linear_model.LogisticRegression(max_iter=30)), y % 3),
+        "several by logistic": (multioutput.MultiOutputClassifier(linear_model.LogisticRegression(max_iter=30)), labels),
         "forest": (ensemble.RandomForestClassifier(5), y), "neighbours": (neighbors.KNeighborsRegressor(), size),
         "bayes": (naive_bayes.GaussianNB(), y)}
     for name, (model, target) in models.items():
         model.fit(x, target)
-        options = {"zipmap": False} if hasattr(model, "classes_") else {}
+        options = {"zipmap": False} if hasattr(model, "classes_") and name != "several by logistic" else {}
         yield name, to_onnx(model, x[:1], options=options).SerializeToString(), x[:20]
 
 
@@ -73,6 +79,8 @@ def tensorflow_models():
     yield graph("separable", image, layers.SeparableConv2D(5, 3, padding="same"), layers.AveragePooling2D(2), layers.Flatten(), layers.Dense(2))
     yield graph("transposed", image, layers.Conv2DTranspose(4, 3, strides=2, padding="same"), layers.GlobalMaxPooling2D(), layers.Dense(2))
     yield graph("layer norm", (6,), layers.Dense(5), layers.LayerNormalization(), layers.Dense(2))
+    yield graph("layer norm of series", (4, 6), layers.Dense(5), layers.LayerNormalization(center=False), layers.Dense(2))
+    yield graph("layer norm of images", image, layers.Conv2D(4, 3), layers.LayerNormalization(scale=False), layers.Flatten(), layers.Dense(2))
     yield graph("series", (9, 4), layers.Conv1D(5, 3), layers.MaxPooling1D(), layers.Flatten(), layers.Dense(2))
     yield graph("gelu", (6,), layers.Dense(5, activation="gelu"), layers.Dense(2, activation="sigmoid"))
     yield graph("leaky", (6,), layers.Dense(5), layers.LeakyReLU(), layers.Dense(5, activation="elu"), layers.Dense(2, activation="tanh"))
@@ -81,6 +89,8 @@ def tensorflow_models():
     yield graph("reshaped", (12,), layers.Reshape((2, 2, 3)), layers.Permute((2, 1, 3)), layers.Conv2D(3, 2), layers.Flatten(), layers.Dense(2))
     yield graph("lstm", (7, 3), layers.LSTM(5), layers.Dense(2))
     yield graph("gru", (7, 3), layers.GRU(5, return_sequences=True), layers.GlobalAveragePooling1D(), layers.Dense(2))
+    yield graph("gru, reset before", (7, 3), layers.GRU(5, reset_after=False), layers.Dense(2))
+    yield graph("simple rnn", (7, 3), layers.SimpleRNN(5, activation="relu"), layers.Dense(2))
 
 
 def compare(data, x, folder):
@@ -90,8 +100,13 @@ def compare(data, x, folder):
         session = session_of(path)
     except Exception as error:  # of ONNX Runtime: the converter's mistake
         return f"ONNX Runtime does not take it: {str(error)[-80:]}"
-    outputs = {o.name: y for o, y in zip(session.get_outputs(), session.run(None, {session.get_inputs()[0].name: x}))
-               if isinstance(y, np.ndarray) and y.dtype == np.float32}
+    outputs = {}
+    for o, y in zip(session.get_outputs(), session.run(None, {session.get_inputs()[0].name: x})):
+        if isinstance(y, list):  # each is an output
+            maker = next(n for n in onnx.load_from_string(data).graph.node if o.name in n.output)
+            outputs |= dict(zip(maker.input, y))
+        elif y.dtype == np.float32:
+            outputs[o.name] = y
     return check(path, {session.get_inputs()[0].name: x}, outputs)
 
 

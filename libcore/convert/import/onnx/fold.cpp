@@ -22,6 +22,16 @@ using Folded = std::optional<Constant>;
 
 constexpr std::int64_t kMostWhole = std::int64_t{1} << 62;
 
+// Without a number, and with more places along its other axes than one would
+// count.
+bool is_vast(const Constant* constant) {
+  if (constant == nullptr || constant->elements() > 0) return false;
+  Sizes extents = constant->shape();
+  std::erase(extents, 0);
+  constexpr std::int64_t kMost = 1 << 20;
+  return count_of(extents) > kMost;
+}
+
 bool all_there(const In& in, std::size_t count) {
   return in.size() >= count &&
          std::all_of(in.begin(),
@@ -476,7 +486,8 @@ void take_numbers(const Node& node, const Constant& made, std::int64_t& left) {
 }
 
 std::optional<Constant> folded(const Node& node, const In& in) {
-  if (!node.domain.empty() || !is_known(node) || !all_there(in, 1))
+  if (!node.domain.empty() || !is_known(node) || !all_there(in, 1) ||
+      std::ranges::any_of(in, is_vast))
     return std::nullopt;
   const Constant& x = *in[0];
   const std::string& op = node.op;

@@ -18,18 +18,46 @@ JsonView view(const Node& node, const char* key) {
   return JsonView(node.attributes, Code::kData, node.called()).at(key);
 }
 
-Node node_of(const JsonView& json,
-             const std::map<std::string, std::int64_t>& opsets) {
+using Opsets = std::map<std::string, std::int64_t>;
+
+std::shared_ptr<const Body> body_of(const JsonView& json, const Opsets& opsets,
+                                    Node& loop);
+
+Node node_of(const JsonView& json, const Opsets& opsets) {
   Node node{.name = json.at("name").string(),
             .op = json.at("op").string(),
             .domain = json.at("domain").string(),
             .in = json.at("in").strings(),
             .out = json.at("out").strings(),
-            .attributes = json.at("attributes").raw()};
+            .attributes = json.at("attributes").raw(),
+            .body = nullptr};
   if (node.domain == "ai.onnx") node.domain.clear();
   const auto opset = opsets.find(node.domain);
   node.opset = opset == opsets.end() ? 1 : opset->second;
+  if (json.has("body")) node.body = body_of(json.at("body"), opsets, node);
   return node;
+}
+
+std::shared_ptr<const Body> body_of(const JsonView& json, const Opsets& opsets,
+                                    Node& loop) {
+  Body body{.inputs = json.at("inputs").strings(),
+            .outputs = json.at("outputs").strings(),
+            .nodes = {}};
+  if (body.inputs.size() < 2 || body.outputs.size() + 1 < body.inputs.size() ||
+      loop.in.size() != body.inputs.size())
+    bad_data(loop.called() + ": its body is not one of a loop");
+  const JsonView nodes = json.at("nodes");
+  std::set<std::string> own(body.inputs.begin(), body.inputs.end());
+  std::vector<std::string> around;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    body.nodes.push_back(node_of(nodes.at(i), opsets));
+    const Node& node = body.nodes.back();
+    own.insert(node.out.begin(), node.out.end());
+    around.insert(around.end(), node.in.begin(), node.in.end());
+  }
+  for (const std::string& name : around)
+    if (!name.empty() && own.insert(name).second) loop.in.push_back(name);
+  return std::make_shared<const Body>(std::move(body));
 }
 
 InputInfo input_of(const JsonView& json) {

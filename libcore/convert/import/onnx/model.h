@@ -22,12 +22,15 @@ namespace dl::convert::onnx {
 inline constexpr char kMlDomain[] = "ai.onnx.ml";
 inline constexpr char kOwnDomain[] = "dl-tools";
 
+struct Body;
+
 // One node.
 struct Node {
   std::string name, op, domain;
   std::vector<std::string> in, out;  // "": left out
   Json attributes;
-  std::int64_t opset = 0;  // of its domain
+  std::int64_t opset = 0;            // of its domain
+  std::shared_ptr<const Body> body;  // of a loop; or null
 
   // Throws Error: kData, the attribute is of another kind.
   bool has(const char* key) const { return attributes.contains(key); }
@@ -40,6 +43,13 @@ struct Node {
   // "node 'conv1' (Conv)"
   std::string called() const;
   const std::string& input(std::size_t i) const;  // "" if it has no such
+};
+
+// What a loop does.  What it reads of the graph around it is at the end of the
+// inputs of the node.
+struct Body {
+  std::vector<std::string> inputs, outputs;
+  std::vector<Node> nodes;
 };
 
 struct InputInfo {

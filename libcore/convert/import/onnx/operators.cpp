@@ -19,9 +19,9 @@ Make find_operator(const Node& node) {
     std::map<std::string_view, Make> made;
     for (const auto& family :
          {activation_operators(), combine_operators(), convolution_operators(),
-          dense_operators(), norm_operators(), pad_operators(),
-          piecewise_operators(), pool_operators(), recurrent_operators(),
-          resize_operators(), shape_operators()})
+          dense_operators(), loop_operators(), norm_operators(),
+          pad_operators(), piecewise_operators(), pool_operators(),
+          recurrent_operators(), resize_operators(), shape_operators()})
       for (const Operator& one : family) made.emplace(one.name, one.make);
     return made;
   }();
@@ -37,9 +37,6 @@ std::string why_not(const Node& node) {
       {"If",
        "what follows depends on shapes that are open until it runs; export it "
        "with dynamo=True, or with all extents but the batch fixed"},
-      {"Loop",
-       "a loop is no layer; an LSTM, GRU or RNN would be needed, or of "
-       "torch.nn.EmbeddingBag an Embedding and a mean or sum of its rows"},
       {"Scan", "LSTM, GRU or RNN would be needed"},
       {"ArgMax",
        "export the scores that it looks at; dl-eval(1) and "

@@ -74,7 +74,15 @@ class Reader {
     for (const auto& input : graph.input()) add_input(input);
     for (const auto& output : graph.output())
       graph_["outputs"].push_back(text_of(output.name()));
-    for (const auto& node : graph.node()) add_node(node);
+    for (const auto& node : graph.node()) {
+      Json& nodes = graph_["nodes"];
+      const std::string where = "node " + std::to_string(nodes.size());
+      Json made = node_of(node, where);
+      for (const AttributeProto& given : node.attribute())
+        if (node.op_type() == "Loop" && given.type() == AttributeProto::GRAPH)
+          made["body"] = body_of(given.g(), where);
+      graph_["nodes"].push_back(std::move(made));
+    }
     for (const auto& function : model_.functions())
       graph_["functions"].push_back(text_of(function.domain()) + "." +
                                     text_of(function.name()));
@@ -86,7 +94,9 @@ class Reader {
  private:
   void add(const TensorProto& tensor, const std::string& name);
   void add_input(const ::onnx::ValueInfoProto& input);
-  void add_node(const ::onnx::NodeProto& node);
+  // where: what its tensors are called by.
+  Json node_of(const ::onnx::NodeProto& node, const std::string& where);
+  Json body_of(const ::onnx::GraphProto& graph, const std::string& where);
   Json attribute(const AttributeProto& given, const std::string& name);
 
   ::onnx::ModelProto model_;
@@ -249,20 +259,36 @@ Json Reader::attribute(const AttributeProto& given, const std::string& name) {
   }
 }
 
-void Reader::add_node(const ::onnx::NodeProto& node) {
+Json Reader::node_of(const ::onnx::NodeProto& node, const std::string& where) {
   Json attributes = Json::object();
-  const std::size_t index = graph_["nodes"].size();
   for (const AttributeProto& given : node.attribute()) {
     const std::string key = text_of(given.name());
-    attributes[key] =
-        attribute(given, "node " + std::to_string(index) + ": " + key);
+    attributes[key] = attribute(given, where + ": " + key);
   }
-  graph_["nodes"].push_back({{"name", text_of(node.name())},
-                             {"op", text_of(node.op_type())},
-                             {"domain", text_of(node.domain())},
-                             {"in", texts_of(node.input())},
-                             {"out", texts_of(node.output())},
-                             {"attributes", std::move(attributes)}});
+  return {{"name", text_of(node.name())},
+          {"op", text_of(node.op_type())},
+          {"domain", text_of(node.domain())},
+          {"in", texts_of(node.input())},
+          {"out", texts_of(node.output())},
+          {"attributes", std::move(attributes)}};
+}
+
+// Of a loop in a loop nothing is read.
+Json Reader::body_of(const ::onnx::GraphProto& graph,
+                     const std::string& where) {
+  for (const TensorProto& tensor : graph.initializer())
+    add(tensor, text_of(tensor.name()));
+  Json body{{"inputs", Json::array()},
+            {"outputs", Json::array()},
+            {"nodes", Json::array()}};
+  for (const auto& input : graph.input())
+    body["inputs"].push_back(text_of(input.name()));
+  for (const auto& output : graph.output())
+    body["outputs"].push_back(text_of(output.name()));
+  for (const auto& node : graph.node())
+    body["nodes"].push_back(
+        node_of(node, where + " node " + std::to_string(body["nodes"].size())));
+  return body;
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 //             numbers.h
 //   outputs   [name]
 //   nodes     [{name, op, domain, in: [name], out: [name], attributes: {}}];
-//             of an attribute that is a tensor {"tensor": name}, of a graph {}
+//             of an attribute that is a tensor {"tensor": name}, of a graph {};
+//             of a loop also body: {inputs: [name], outputs: [name], nodes}
 //   texts     {name: [text]}, tensors of these
 //   wholes    {name: {dims, values}}, tensors of whole numbers and truth values
 //   outside   {name: {file, offset, length, type, dims}}, those in other files

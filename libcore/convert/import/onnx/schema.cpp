@@ -86,6 +86,7 @@ constexpr KnownOperator kOperators[] = {
     {"LpNormalization", 1, "axis p"},
     {"LpPool", 1,
      "auto_pad ceil_mode:18 dilations:18 kernel_shape p pads strides"},
+    {"Loop", kAny, "body"},
     {"MatMul", 2, ""},
     {"Max", kAny, ""},
     {"MaxPool", 1,
@@ -236,6 +237,8 @@ void want_known(const Model& model) {
   for (const Node* node : needed(model)) {
     want_opset(*node);
     want_read(*node);
+    if (node->body)
+      for (const Node& one : node->body->nodes) want_read(one);
   }
 }
 

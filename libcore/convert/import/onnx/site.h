@@ -158,6 +158,7 @@ std::vector<Operator> activation_operators();
 std::vector<Operator> combine_operators();
 std::vector<Operator> convolution_operators();
 std::vector<Operator> dense_operators();
+std::vector<Operator> loop_operators();
 std::vector<Operator> norm_operators();
 std::vector<Operator> pad_operators();
 std::vector<Operator> piecewise_operators();

@@ -162,6 +162,27 @@ TEST_CASE("constants that grow without end are refused before they do") {
   CHECK(state.refusal().empty());
 }
 
+TEST_CASE("constants of no number, and of many places, are worked out never") {
+  const auto with = [](const char* op, const Ints& dims,
+                       const std::vector<std::string>& more) {
+    Graph graph({-1, 3});
+    graph.wholes("s", dims).wholes("one", {1}).wholes("two", {2});
+    graph.node("ConstantOfShape", {"s"}, "c0")
+        .node("Transpose", {"c0"}, "c")
+        .with("perm", Ints{2, 1, 0});
+    std::vector<std::string> in = {"c"};
+    in.insert(in.end(), more.begin(), more.end());
+    graph.node(op, in, "p");
+    if (std::string(op) == "Concat") graph.with("axis", std::int64_t{1});
+    return graph.node("Add", {"x", "p"}, "y");
+  };
+  constexpr std::int64_t kFar = std::int64_t{1} << 40;
+  CHECK(!with("Gather", {0, 1, kFar}, {"one"}).refusal().empty());
+  CHECK(!with("Concat", {0, 1, kFar}, {"c"}).refusal().empty());
+  CHECK(!with("Slice", {0, 4, kFar}, {"one", "two", "one"}).refusal().empty());
+  CHECK(!with("ReduceSum", {0, 1, 1 << 27}, {"two"}).refusal().empty());
+}
+
 TEST_CASE("normalizers and names that do not fit are not believed") {
   const auto normalized = [](float shift, float factor) {
     Graph graph({-1, 2});
