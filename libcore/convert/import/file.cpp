@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libcore/base/byte_order_mark.h"
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/convert/import/apart.h"
@@ -107,7 +108,7 @@ Archive unpack(std::span<const std::byte> file, Container container) {
       throw Error{Code::kData, "it is a JSON text of more than " +
                                    std::to_string(kMaxText) + " bytes"};
     Archive archive;
-    archive.texts["json"] = std::string(text_of(file));
+    archive.texts["json"] = std::string(without_byte_order_mark(text_of(file)));
     return archive;
   }
   return open_archive(run_apart(limits_for(file), [&](const Write& write) {
@@ -138,8 +139,9 @@ Container container_of(std::span<const std::byte> file) {
   if (text.starts_with(kHdf5)) return Container::kHdf5;
   if (text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06"))
     return Container::kZip;
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && text[first] == '{')
+  const std::string_view json = without_byte_order_mark(text);
+  const auto first = json.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && json[first] == '{')
     return Container::kJson;
   if (onnx::is_onnx(file)) return Container::kOnnx;
   // Behind what others put before it, a user block.

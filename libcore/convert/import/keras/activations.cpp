@@ -71,15 +71,15 @@ Flow gated(Site& site, const Flow& value, const Json& gate,
   return site.add(part, {{"type", "multiply"}}, {value, open});
 }
 
-Json hard_sigmoid(bool keras_3) {
-  return {{"type", "hard_sigmoid"}, {"slope", keras_3 ? 1.0 / 6 : 0.2}};
+Json hard_sigmoid(double slope) {
+  return {{"type", "hard_sigmoid"}, {"slope", slope}};
 }
 
 // Those that take several of ours.
 std::optional<Flow> composed(Site& site, const Flow& value,
                              const std::string& name, const std::string& part) {
   if (name == "hardsilu" || name == "hardswish")
-    return gated(site, value, hard_sigmoid(true), part);
+    return gated(site, value, hard_sigmoid(1.0 / 6), part);
   if (name == "logsigmoid") {  // -softplus(-x)
     const Flow negative = scaled(site, value, -1, part + "_negative");
     const Flow plus =
@@ -137,12 +137,10 @@ Flow thresholded_relu_layer(Site& site) {
 }
 
 Flow softmax_layer(Site& site) {
-  if (site.keras_3() && site.only().masked)
+  if (site.dialect().softmax_heeds_masks() && site.only().masked)
     site.refuse(
         "its input has a mask, by which it leaves out numbers; an Activation "
         "would be needed");
-  const Flow value = site.as_keras(site.only());
-  const int rank = site.shape(value).rank();
   std::int64_t axis = -1;
   if (site.has({"axis"})) {
     const JsonView given = site.view({"axis"});
@@ -151,10 +149,9 @@ Flow softmax_layer(Site& site) {
     axis = (given.raw().is_array() ? given.at(std::size_t{0}) : given)
                .integer(-8, 8);
   }
-  if (axis != -1 && axis != rank)
-    site.refuse("it is over axis " + std::to_string(axis) +
-                "; a softmax over the last one would be needed");
-  return activation_node(site, value, "softmax", "");
+  return site.along(axis, false, [&](const Flow& value) {
+    return activation_node(site, value, "softmax", "");
+  });
 }
 
 // Slopes are for each number of an example, but for the axes that share them.
@@ -207,9 +204,10 @@ Flow function(Site& site) {
 
 }  // namespace
 
-std::optional<Json> activation_of(const Json& activation, bool keras_3) {
+std::optional<Json> activation_of(const Json& activation,
+                                  const Dialect& dialect) {
   const std::string name = plain(name_of(activation));
-  if (name == "hardsigmoid") return hard_sigmoid(keras_3);
+  if (name == "hardsigmoid") return hard_sigmoid(dialect.hard_sigmoid_slope());
   // Layers in the place of functions have settings.
   const Json config = activation.is_object() && activation.contains("config") &&
                               activation["config"].is_object()
@@ -221,10 +219,9 @@ std::optional<Json> activation_of(const Json& activation, bool keras_3) {
                                                        : fallback;
   };
   if (name == "leakyrelu") {
-    const double usual = activation.is_object() && !keras_3 ? 0.3 : 0.2;
-    const double slope =
-        number("negative_slope",
-               number("alpha", activation.is_object() ? 0.3 : usual));
+    // 0.3 of the layer in the place of a function, 0.2 of the function.
+    const double slope = number(
+        "negative_slope", number("alpha", activation.is_object() ? 0.3 : 0.2));
     return Json{{"type", "leaky_relu"}, {"alpha", slope}};
   }
   if (name == "relu" && !config.empty()) {
@@ -258,7 +255,7 @@ Flow activated(Site& site, const Flow& value, const Json& activation,
   const Flow seen = over_last ? site.as_keras(value) : value;
   if (over_last && site.shape(seen).rank() == 0)
     site.refuse("its softmax is over nothing");
-  if (const auto ours = activation_of(activation, site.keras_3()))
+  if (const auto ours = activation_of(activation, site.dialect()))
     return *ours == Json("identity") ? value
                                      : activation_node(site, seen, *ours, part);
   if (const auto flow = composed(site, seen, name, part)) return *flow;
@@ -273,7 +270,7 @@ Flow activated(Site& site, const Flow& value, const Json& activation,
 Flow add_activated(Site& site, Json node, const std::vector<Flow>& from) {
   const Json activation =
       site.has({"activation"}) ? site.view({"activation"}).raw() : Json();
-  const auto ours = activation_of(activation, site.keras_3());
+  const auto ours = activation_of(activation, site.dialect());
   // One over the channels, where these are last here and first in Keras, is
   // over something else.
   const bool over_last = ours && ours->is_string() &&

@@ -160,6 +160,24 @@ std::vector<Array> cell(const std::string& class_name,
   return arrays;
 }
 
+// [length, 1, channels, filters], or [filters, channels, length, 1]
+// until 1.0.8.
+Array series_kernel(const LayerSpec& layer, Array kernel) {
+  const Shape shape = kernel.shape;
+  const auto is = [&](const char* key, std::int64_t extent) {
+    return layer.config.value(key, Json()) == Json(extent);
+  };
+  const bool now = shape[1] == 1 && is("filter_length", shape[0]) &&
+                   is("nb_filter", shape[3]);
+  if (!now && shape[3] == 1) {
+    kernel = moved(kernel, {2, 3, 1, 0});
+    kernel.shape = {shape[2], shape[1], shape[0]};
+  } else if (shape[1] == 1) {
+    kernel.shape = {shape[0], shape[2], shape[3]};
+  }
+  return kernel;
+}
+
 bool channels_first(const LayerSpec& layer) {
   return layer.config.value("dim_ordering", Json("tf")) == Json("th");
 }
@@ -196,9 +214,8 @@ std::vector<Array> as_keras_2(const LayerSpec& layer,
   if (name == "LSTM" || name == "GRU") return cell(name, std::move(arrays));
   if (arrays.empty()) return arrays;
   const Shape& kernel = arrays[0].shape;
-  // [length, 1, channels, filters]
-  if (name.ends_with("Convolution1D") && kernel.rank() == 4 && kernel[1] == 1)
-    arrays[0].shape = {kernel[0], kernel[2], kernel[3]};
+  if (name.ends_with("Convolution1D") && kernel.rank() == 4)
+    arrays[0] = series_kernel(layer, arrays[0]);
   if (!channels_first(layer)) return arrays;
   if (name.ends_with("Convolution2D") && kernel.rank() == 4)
     arrays[0] = moved(arrays[0], {2, 3, 1, 0});

@@ -25,6 +25,12 @@ void check(const Site& site, std::int64_t size, std::int64_t width) {
     site.refuse(
         "its values have another size than its keys; one would be "
         "needed");
+  if (site.has({"attention_axes"})) {
+    const Json& axes = site.view({"attention_axes"}).raw();
+    if (axes != Json(1) && axes != Json::array({1}))
+      site.refuse("its attention_axes are " + dump_json(axes) +
+                  "; that of time, 1, would be needed");
+  }
   if (site.has({"output_shape"})) {
     const JsonView shape = site.view({"output_shape"});
     const std::int64_t given =

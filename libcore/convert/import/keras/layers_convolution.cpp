@@ -64,13 +64,14 @@ Flow input_of(Site& site, std::size_t axes) {
     site.refuse("its input is " + site.shape(value).to_string() + ", of " +
                 std::to_string(site.shape(value).rank()) +
                 " dimensions; want " + std::to_string(axes + 1));
-  return site.channels_first() ? site.channels_last(value)
-                               : site.as_keras(value);
+  return site.channels_first(axes) ? site.channels_last(value)
+                                   : site.as_keras(value);
 }
 
-// Theano's kernels are mirrored in all axes of the window.
+// Theano's kernels are mirrored in all axes of the window, but for those of
+// single channels, which Keras mirrors itself.
 std::vector<int> mirrored(const Site& site, const Window& window) {
-  std::vector<int> axes(site.import().theano ? window.axes() : 0);
+  std::vector<int> axes(site.dialect().theano() ? window.axes() : 0);
   std::iota(axes.begin(), axes.end(), 0);
   return axes;
 }
@@ -78,7 +79,7 @@ std::vector<int> mirrored(const Site& site, const Window& window) {
 // Theano's "same" has half a window before the input, and what is left behind:
 // zeros are put there, and none left to the convolution.
 Flow padded_as_theano(Site& site, const Flow& value, Window& window) {
-  if (!site.import().theano || window.padding != "same") return value;
+  if (!site.dialect().theano() || window.padding != "same") return value;
   const Shape shape = site.shape(value);
   Sizes sides, cut;
   bool alike = true;
@@ -111,11 +112,11 @@ bool has_bias(const Site& site) {
 }
 
 // [window..., channels, multiplier] as [channels multiplier, window..., 1]
-Fill depthwise(const Array& kernel, const std::vector<int>& flips) {
+Fill depthwise(const Array& kernel) {
   const int rank = kernel.shape.rank();
   std::vector<int> axes = {rank - 2, rank - 1};
   for (int k = 0; k + 2 < rank; ++k) axes.push_back(k);
-  return permuted(kernel, axes, flips);
+  return permuted(kernel, axes);
 }
 
 // Groups: each filter sees the channels of its own; side by side.
@@ -178,7 +179,7 @@ Flow convolution(Site& site) {
   const auto arrays = site.take("", shapes);
   const bool by_channel = groups > 1 && groups == channels && kAxes == 2;
   if (groups > 1 && !by_channel) {
-    if (site.import().theano) site.refuse("it has groups, and is Theano's");
+    if (site.dialect().theano()) site.refuse("it has groups, and is Theano's");
     return grouped(site, value, window, filters, groups, arrays);
   }
   Json node{{"bias", bias}};
@@ -239,8 +240,8 @@ Flow finished(Site& site, Json node, const Flow& value, bool series) {
 
 template <std::size_t kAxes>
 Flow depthwise_convolution(Site& site) {
-  Flow value = input_of(site, kAxes);
   Window window = window_of(site, kAxes);
+  Flow value = padded_as_theano(site, input_of(site, kAxes), window);
   const std::int64_t multiplier =
       site.integer({"depth_multiplier"}, 1, kMostExtent, 1);
   const bool bias = has_bias(site);
@@ -248,7 +249,7 @@ Flow depthwise_convolution(Site& site) {
   std::vector<Shape> shapes = {window.with(channels, multiplier)};
   if (bias) shapes.push_back({channels * multiplier});
   const auto arrays = site.take("", shapes);
-  const Fill kernel = depthwise(arrays[0], mirrored(site, window));
+  const Fill kernel = depthwise(arrays[0]);
   if (kAxes == 1) {
     value = column_of(site, value, window);
     window = as_image(window);
@@ -266,8 +267,8 @@ Flow depthwise_convolution(Site& site) {
 
 template <std::size_t kAxes>
 Flow separable_convolution(Site& site) {
-  Flow value = input_of(site, kAxes);
   Window window = window_of(site, kAxes);
+  Flow value = padded_as_theano(site, input_of(site, kAxes), window);
   const std::int64_t filters =
       site.integer({"filters", "nb_filter"}, 1, kMostUnits);
   const std::int64_t multiplier =
@@ -279,7 +280,7 @@ Flow separable_convolution(Site& site) {
                                point.with(channels * multiplier, filters)};
   if (bias) shapes.push_back({filters});
   const auto arrays = site.take("", shapes);
-  const Fill kernel = depthwise(arrays[0], mirrored(site, window));
+  const Fill kernel = depthwise(arrays[0]);
   if (kAxes == 1) {
     value = column_of(site, value, window);
     window = as_image(window);
@@ -310,11 +311,18 @@ Flow transposed(Site& site) {
     site.refuse(
         "it has an output_padding; a transposed convolution with one "
         "would be needed");
-  for (std::size_t k = 0; k < kAxes; ++k)
+  for (std::size_t k = 0; k < kAxes; ++k) {
     if (window.stride[k] > window.kernel[k])
       site.refuse(
           "its stride is larger than its window; a transposed "
           "convolution with gaps would be needed");
+    const std::int64_t reach = (window.kernel[k] - 1) * window.dilation[k] + 1;
+    if (site.dialect().theano() && window.padding == "same" &&
+        reach / 2 != (reach - window.stride[k]) / 2)
+      site.refuse(
+          "its padding \"same\" is Theano's; a transposed convolution with "
+          "padding in numbers would be needed");
+  }
   std::vector<Shape> shapes = {window.with(filters, channels)};
   if (bias) shapes.push_back({filters});
   const auto arrays = site.take("", shapes);

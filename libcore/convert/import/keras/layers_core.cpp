@@ -58,7 +58,7 @@ Flow dense(Site& site) {
                     {flow});
   if (!site.has({"activation"})) return flow;
   const Json activation = site.view({"activation"}).raw();
-  if (activation_of(activation, site.keras_3()) == Json("identity"))
+  if (activation_of(activation, site.dialect()) == Json("identity"))
     return flow;
   return activated(site, flow, activation);
 }
@@ -89,7 +89,9 @@ Flow einsum_dense(Site& site) {
       shape.raw().is_array() ? shape.raw().back() : shape.raw();
   as_dense.config["use_bias"] = site.has({"bias_axes"});
   Site inner = site.as(as_dense);
-  return dense(inner);
+  Flow flow = dense(inner);
+  inner.check_all_read();
+  return flow;
 }
 
 Flow embedding(Site& site) {
@@ -116,7 +118,7 @@ Flow embedding(Site& site) {
 // that they are first.
 Flow flatten(Site& site) {
   Flow value = site.only();
-  if (site.has({"data_format"}) && site.channels_first() &&
+  if (site.has({"data_format"}) && site.channels_first(2) &&
       site.shape(value).rank() > 1)
     value = site.channels_last(value);
   else

@@ -148,10 +148,10 @@ Flow by_channel(Site& site, bool factor, float (*f)(float)) {
   return flow;
 }
 
-// In Keras 3 what one input counts counts, and without a mask all do; here, as
-// before it, what all count.
+// Since Keras 3.4 what one input counts counts, and without a mask all do;
+// here, as before it, what all count.
 void check_masks(Site& site) {
-  if (!site.keras_3()) return;
+  if (!site.dialect().joins_masks_by_any()) return;
   if (!std::ranges::all_of(site.in(), &Flow::masked))
     return site.forget_masks();
   for (const Flow& one : site.in())
@@ -231,12 +231,14 @@ Flow concatenate(Site& site) {
   if (axis < 0 || axis >= rank)
     site.refuse("its axis is that of the batch, or none");
   if (values[0].moved) axis = axis == 0 ? rank - 1 : axis - 1;
+  // A node of several inputs takes all steps at once.
+  if (site.each_step()) axis += 1;
   if (axis == 0 && std::ranges::any_of(values, &Flow::masked))
     site.refuse(
         "it puts sequences with masks one behind another, whose masks are "
         "joined; sequences without would be needed");
   Json node{{"type", "merge"}};
-  if (axis != rank - 1) node["axis"] = axis;
+  if (axis + 1 != values[0].shape().rank()) node["axis"] = axis;
   return site.add("", std::move(node), values);
 }
 
@@ -250,6 +252,19 @@ Flow dot(Site& site) {
                            site.shape(values[1]).to_string()
                      : "other than two values") +
                 "; two vectors would be needed");
+  if (site.each_step())
+    site.refuse(
+        "it is in a TimeDistributed; a model outside of one would be needed");
+  if (site.has({"axes", "dot_axes"})) {
+    Json axes = site.view({"axes", "dot_axes"}).raw();
+    while (axes.is_array() && axes.size() == 1) axes = Json(axes[0]);
+    if (axes.is_array() && axes.size() == 2 && axes[0] == axes[1])
+      axes = Json(axes[0]);
+    if (axes.is_array() && axes.size() == 1) axes = Json(axes[0]);
+    if (axes != Json(1) && axes != Json(-1))
+      site.refuse("its axes are " + dump_json(axes) +
+                  "; those of two vectors, 1, would be needed");
+  }
   if (site.flag({"normalize"}, false))
     for (std::size_t i = 0; i < 2; ++i)
       values[i] =

@@ -56,7 +56,8 @@ Flow dropout(Site& site) {
 
 Flow spatial_dropout(Site& site) {
   const Flow& value = site.only();
-  const bool first = site.shape(value).rank() > 2 && site.channels_first();
+  const auto axes = static_cast<std::size_t>(site.shape(value).rank() - 1);
+  const bool first = axes > 1 && site.channels_first(axes);
   return rated(site, "spatial_dropout",
                first ? site.channels_last(value) : site.as_keras(value));
 }

@@ -14,23 +14,13 @@ using tensor::Shape;
 using Reals = std::vector<double>;
 
 // The only axis that is normalized, Keras's number of it: the batch is axis 0.
-std::int64_t axis_of(const Site& site, std::int64_t fallback) {
-  if (!site.has({"axis"})) return fallback;
+std::int64_t axis_in(const Site& site) {
+  if (!site.has({"axis"})) return -1;
   const JsonView given = site.view({"axis"});
   if (!given.raw().is_array()) return given.integer(-8, 8);
   if (given.size() != 1)
     site.refuse("it normalizes several axes; one would be needed");
   return given.at(std::size_t{0}).integer(-8, 8);
-}
-
-// The value with that axis last.
-Flow with_last(Site& site, std::int64_t axis) {
-  const Flow& value = site.only();
-  const int rank = site.shape(value).rank();
-  if (axis == -1 || axis == rank) return site.as_keras(value);
-  if (axis == 1) return site.channels_last(value);
-  site.refuse("it normalizes axis " + std::to_string(axis) +
-              "; the channels, first or last, would be needed");
 }
 
 // Here all have both, and train them where the layer is not frozen.
@@ -43,18 +33,29 @@ void note_added(const Site& site, bool scale, bool center) {
               ": here these are trained as well");
 }
 
-Flow batch_norm(Site& site) {
-  if (site.integer({"mode"}, 0, 2, 0) != 0)
-    site.refuse("its mode is not 0, that of running statistics by channel");
-  const Flow value = with_last(site, axis_of(site, -1));
+Fill variances(const Site& site, const Array& kept, double epsilon) {
+  if (!site.dialect().variance(1, epsilon))
+    site.refuse(
+        "it is of Keras 1.0.6, which divides by a deviation or by a variance, "
+        "depending on what computed it; a file of a later version would be "
+        "needed");
+  return [kept, epsilon, dialect = site.dialect()](std::span<float> to) {
+    for (std::size_t i = 0; i < to.size(); ++i)
+      to[i] = static_cast<float>(*dialect.variance(kept.values[i], epsilon));
+  };
+}
+
+Flow batch_norm_of(Site& site, const Flow& value) {
   const Shape channels{site.shape(value).back()};
   const bool scale = site.flag({"scale"}, true);
   const bool center = site.flag({"center"}, true);
   note_added(site, scale, center);
   const std::size_t count = 2 + (scale ? 1U : 0U) + (center ? 1U : 0U);
   const auto arrays = site.take("", std::vector<Shape>(count, channels));
+  const double epsilon =
+      site.number({"epsilon"}, site.dialect().batch_norm_epsilon());
   Json node{{"type", "batch_norm"},
-            {"epsilon", site.number({"epsilon"}, 1e-3)},
+            {"epsilon", epsilon},
             {"decay", site.number({"momentum"}, 0.99)}};
   // It works on all steps at once, whatever is around it.
   const bool each_step = site.each_step();
@@ -67,8 +68,16 @@ Flow batch_norm(Site& site) {
   site.fill("beta", center ? as_is(arrays[at]) : all_of(0));
   at += center ? 1 : 0;
   site.fill("running_mean", as_is(arrays[at]));
-  site.fill("running_variance", as_is(arrays[at + 1]));
+  site.fill("running_variance", variances(site, arrays[at + 1], epsilon));
   return flow;
+}
+
+Flow batch_norm(Site& site) {
+  if (site.integer({"mode"}, 0, 2, 0) != 0)
+    site.refuse("its mode is not 0, that of running statistics by channel");
+  return site.along(axis_in(site), true, [&](const Flow& value) {
+    return batch_norm_of(site, value);
+  });
 }
 
 // gamma and beta as both layer_norm and group_norm have them.
@@ -94,57 +103,49 @@ Flow layer_norm(Site& site) {
     site.refuse(
         "it has rms_scaling; a layer that divides by the root of the "
         "mean square would be needed");
-  const Flow& value = site.only();
-  const std::int64_t axis = axis_of(site, -1);
-  if (axis != -1 && axis != site.shape(value).rank())
-    site.refuse("it normalizes axis " + std::to_string(axis) +
-                "; the last one would be needed");
-  return scaled_and_centred(site, {{"type", "layer_norm"}},
-                            site.as_keras(value));
+  return site.along(axis_in(site), false, [&](const Flow& value) {
+    return scaled_and_centred(site, {{"type", "layer_norm"}}, value);
+  });
 }
 
 // Here a sequence is normalized step by step, there as a whole.
-Flow group_norm(Site& site) {
-  Flow value = with_last(site, axis_of(site, -1));
+Flow group_norm_of(Site& site, Flow value) {
   const Shape shape = site.shape(value);
   const std::int64_t channels = shape.back();
   std::int64_t groups = site.integer({"groups"}, -1, 65535, 32);
   if (groups == -1) groups = channels;
   if (groups == 0) site.refuse("it has no groups");
-  const bool series = shape.rank() == 2;
+  const bool series =
+      shape.rank() < 3 || (value.form.steps && !site.each_step());
   if (series)
     value = site.add("column",
-                     {{"type", "reshape"}, {"shape", {1, shape[0], channels}}},
+                     {{"type", "reshape"},
+                      {"shape", {1, shape.elements() / channels, channels}}},
                      {value});
   Flow flow = scaled_and_centred(
       site, {{"type", "group_norm"}, {"groups", groups}}, value);
   if (series)
-    flow = site.add("series",
-                    {{"type", "reshape"}, {"shape", {shape[0], channels}}},
+    flow = site.add("series", {{"type", "reshape"}, {"shape", sizes_of(shape)}},
                     {flow});
   return flow;
 }
 
+Flow group_norm(Site& site) {
+  return site.along(axis_in(site), true, [&](const Flow& value) {
+    return group_norm_of(site, value);
+  });
+}
+
 Flow unit_norm(Site& site) {
-  const Flow& value = site.only();
-  const std::int64_t axis = axis_of(site, -1);
-  if (axis != -1 && axis != site.shape(value).rank())
-    site.refuse("it normalizes axis " + std::to_string(axis) +
-                "; the last one would be needed");
-  return site.add("", {{"type", "l2_normalize"}, {"epsilon", 1e-12}},
-                  {site.as_keras(value)});
+  return site.along(axis_in(site), false, [&](const Flow& value) {
+    return site.add("", {{"type", "l2_normalize"}, {"epsilon", 1e-12}},
+                    {value});
+  });
 }
 
 // x / sqrt(mean of x^2 + epsilon), times what is learnt: with n numbers, that
 // is sqrt(n) x / sqrt(sum of x^2 + n epsilon).
-Flow rms_norm(Site& site) {
-  const Flow& value = site.only();
-  const std::int64_t axis = axis_of(site, -1);
-  const Shape shape = site.shape(value);
-  if (axis != -1 && axis != shape.rank())
-    site.refuse("it normalizes axis " + std::to_string(axis) +
-                "; the last one would be needed");
-  const Flow seen = site.as_keras(value);
+Flow rms_norm_of(Site& site, const Flow& seen) {
   const std::int64_t width = site.shape(seen).back();
   const auto n = static_cast<double>(width);
   const Array scale = site.take("", {{width}})[0];
@@ -158,6 +159,12 @@ Flow rms_norm(Site& site) {
   site.fill("weight", as_is(scale));
   site.fill("bias", all_of(0));
   return flow;
+}
+
+Flow rms_norm(Site& site) {
+  return site.along(axis_in(site), false, [&](const Flow& value) {
+    return rms_norm_of(site, value);
+  });
 }
 
 // y = factor x + offset by channel, which nothing changes.
@@ -215,12 +222,7 @@ Flow layer_scale(Site& site) {
 }
 
 // (x - mean) / max(sqrt(variance), epsilon): what adapt() found, or given.
-Flow normalization(Site& site) {
-  const std::int64_t axis = axis_of(site, -1);
-  const Flow value = site.as_keras(site.only());
-  if (axis != -1 && axis != site.shape(value).rank())
-    site.refuse("it normalizes axis " + std::to_string(axis) +
-                "; the last one would be needed");
+Flow normalization_of(Site& site, const Flow& value) {
   if (site.flag({"invert"}, false))
     site.refuse(
         "it is inverted; a layer that multiplies by deviations would "
@@ -244,6 +246,12 @@ Flow normalization(Site& site) {
     offset.push_back(-mean[i] * factor[i]);
   }
   return affine(site, value, factor, offset);
+}
+
+Flow normalization(Site& site) {
+  return site.along(axis_in(site), false, [&](const Flow& value) {
+    return normalization_of(site, value);
+  });
 }
 
 }  // namespace

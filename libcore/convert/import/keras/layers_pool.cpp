@@ -15,19 +15,23 @@ Flow input_of(Site& site, std::size_t axes, bool with_mask) {
   if (site.shape(value).rank() != static_cast<int>(axes) + 1)
     site.refuse("its input is " + site.shape(value).to_string() + "; want " +
                 std::to_string(axes + 1) + " dimensions");
-  return site.channels_first() ? site.channels_last(value)
-                               : site.as_keras(value);
+  return site.channels_first(axes) ? site.channels_last(value)
+                                   : site.as_keras(value);
 }
 
-// Theano's "same" is another where it has more before the input.
+// Theano's "same" is another where it has more before the input, or counts.
 void check_theano(const Site& site, const tensor::Shape& shape,
-                  const Sizes& kernel, const Sizes& stride) {
+                  const Sizes& kernel, const Sizes& stride, bool mean) {
   for (std::size_t k = 0; k < kernel.size(); ++k) {
     const std::int64_t in = shape[static_cast<int>(k)];
     const std::int64_t out = (in + stride[k] - 1) / stride[k];
     const std::int64_t total = (out - 1) * stride[k] + kernel[k] - in;
     const bool odd = kernel[k] > 2 && kernel[k] % 2 == 1;
     const std::int64_t before = odd ? kernel[k] - 2 : kernel[k] - 1;
+    if (mean && before > 0 && site.dialect().means_count_zeros())
+      site.refuse(
+          "its padding \"same\" is Theano's of Keras 2.1, which counts its "
+          "zeros; a padding that does not count would be needed");
     if (before != std::max<std::int64_t>(total, 0) / 2)
       site.refuse(
           "its padding \"same\" is Theano's; a pool with padding in numbers "
@@ -44,8 +48,8 @@ Flow pool(Site& site, const std::string& kind, std::size_t axes) {
   const std::string padding = site.text({"padding", "border_mode"}, "valid");
   if (padding != "valid" && padding != "same")
     site.refuse("its padding is " + in_quotes(padding));
-  if (padding == "same" && site.import().theano)
-    check_theano(site, site.shape(value), kernel, stride);
+  if (padding == "same" && site.dialect().theano())
+    check_theano(site, site.shape(value), kernel, stride, kind == "average");
   Json node{{"type", kind + "_pool" + std::to_string(axes) + "d"},
             {"padding", padding}};
   put_axes(node, "kernel", kernel);
@@ -57,6 +61,8 @@ Flow global(Site& site, const std::string& kind, std::size_t axes) {
   const bool mean_of_steps = kind == "average" && axes == 1;
   const bool keep = site.flag({"keepdims"}, false);
   Flow value = input_of(site, axes, mean_of_steps);
+  // Of images one after another all are one.
+  if (axes > 1) value = site.as_one(value);
   Flow flow = site.add("", {{"type", "global_pool"}, {"kind", kind}}, {value});
   flow.masked = false;
   if (!keep) {

@@ -10,6 +10,7 @@
 #include "libcore/convert/import/keras/compiled.h"
 #include "libcore/convert/import/keras/fills.h"
 #include "libcore/convert/import/keras/site.h"
+#include "libcore/tensor/activation.h"
 
 namespace dl::convert::keras {
 namespace {
@@ -21,6 +22,8 @@ struct Cell {
   std::string type;  // "lstm"
   std::int64_t units = 0, gates = 1;
   bool bias = true, reset_after = false;
+  // Keras 3's hard_sigmoid is that of cells here of so many times its input.
+  double gate_scale = 1;
   std::int64_t biases() const { return gates * units; }
 };
 
@@ -33,26 +36,37 @@ std::string type_of(const Site& site, const std::string& class_name) {
               "; LSTM, GRU or SimpleRNN would be needed");
 }
 
+Json gate_activation(const Site& site) {
+  const Site::Keys keys = {"recurrent_activation", "inner_activation"};
+  return site.has(keys) ? site.view(keys).raw()
+                        : Json(site.dialect().recurrent_activation());
+}
+
 Cell cell_of(const Site& site, const std::string& class_name) {
   Cell cell;
   cell.type = type_of(site, class_name);
   cell.units = site.integer({"units", "output_dim"}, 1, 2147483647);
   cell.gates = cell.type == "lstm" ? 4 : cell.type == "gru" ? 3 : 1;
   cell.bias = site.flag({"use_bias"}, true);
-  cell.reset_after =
-      cell.type == "gru" && site.flag({"reset_after"}, site.keras_3());
+  cell.reset_after = cell.type == "gru" &&
+                     site.flag({"reset_after"}, site.dialect().reset_after());
+  if (cell.type != "simple_rnn") {
+    const auto gates = activation_of(gate_activation(site), site.dialect());
+    if (gates && gates->is_object() &&
+        gates->value("type", "") == "hard_sigmoid")
+      cell.gate_scale = gates->value("slope", 0.0) / tensor::kCellSlope;
+  }
   return cell;
 }
 
-// Functions of a cell are few, and its hard_sigmoid is that of Keras 2.
-Json cell_activation(const Site& site, Site::Keys keys,
-                     const std::string& fallback) {
-  const Json given = site.has(keys) ? site.view(keys).raw() : Json(fallback);
-  const auto ours = activation_of(given, site.keras_3());
+// Functions of a cell are few, and its hard_sigmoid is that of Keras 2: that of
+// Keras 3 is the same of gates whose weights are smaller.
+Json cell_activation(const Site& site, const Json& given, bool of_gates) {
+  const auto ours = activation_of(given, site.dialect());
   constexpr const char* kKnown[] = {"identity", "relu",      "sigmoid",
                                     "tanh",     "hard_tanh", "softsign"};
   if (ours && ours->is_object() && ours->value("type", "") == "hard_sigmoid" &&
-      !site.keras_3())
+      (of_gates || ours->value("slope", 0.0) == tensor::kCellSlope))
     return "hard_sigmoid";
   if (ours && ours->is_string() &&
       std::ranges::find(kKnown, ours->get<std::string>()) != std::end(kKnown))
@@ -64,17 +78,28 @@ Json cell_activation(const Site& site, Site::Keys keys,
               "would be needed");
 }
 
-Json node_of(const Site& site, const Cell& cell) {
+// What a cell computes, as keys of a node.
+Json function_of(const Site& site, const Cell& cell) {
   Json node{{"type", cell.type}, {"units", cell.units}, {"bias", cell.bias}};
-  node["activation"] = cell_activation(site, {"activation"}, "tanh");
+  node["activation"] = cell_activation(
+      site, site.has({"activation"}) ? site.view({"activation"}).raw() : "tanh",
+      false);
   if (cell.type != "simple_rnn")
     node["gate_activation"] =
-        cell_activation(site, {"recurrent_activation", "inner_activation"},
-                        site.keras_3() ? "sigmoid" : "hard_sigmoid");
+        cell_activation(site, gate_activation(site), true);
   if (cell.type == "gru") node["reset_before"] = !cell.reset_after;
+  node["return_sequences"] = site.flag({"return_sequences"}, false);
+  return node;
+}
+
+Json node_of(const Site& site, const Cell& cell) {
+  Json node = function_of(site, cell);
   if (cell.type == "lstm")
     node["forget_bias_init"] = site.flag({"unit_forget_bias"}, true) ? 1 : 0;
-  node["return_sequences"] = site.flag({"return_sequences"}, false);
+  if (cell.gate_scale != 1)
+    site.note(
+        "its gates have the hard_sigmoid of Keras 3: here their weights are "
+        "5/6 of those there, which learn at a rate that is larger by as much");
   site.add_training(node, "kernel");
   for (const char* key : {"dropout", "recurrent_dropout"})
     if (site.number({key}, 0) > 0)
@@ -87,6 +112,18 @@ Json node_of(const Site& site, const Cell& cell) {
         "needed, or no return_state where nothing reads it");
   if (site.flag({"time_major"}, false)) site.refuse("it is time_major");
   return node;
+}
+
+// With the rows of gates, which all but the candidate's are, times a number.
+Fill with_gates(const Cell& cell, Fill fill, std::size_t blocks) {
+  if (cell.gate_scale == 1) return fill;
+  return [=, scale = static_cast<float>(cell.gate_scale),
+          lstm = cell.type == "lstm"](std::span<float> to) {
+    fill(to);
+    const std::size_t size = to.size() / blocks;
+    for (std::size_t i = 0; i < to.size(); ++i)
+      if (i < 2 * size || (lstm && i >= 3 * size)) to[i] *= scale;
+  };
 }
 
 // Rows p and q of a GRU's two biases: p + q of z and r, p of n, q of n.
@@ -107,12 +144,15 @@ void fill_direction(Site& site, const Cell& cell, std::int64_t inputs,
   if (cell.bias && cell.reset_after) shapes.push_back({2, rows});
   if (cell.bias && !cell.reset_after) shapes.push_back({rows});
   const auto arrays = site.take(below, shapes);
-  site.fill(prefix + "weight", last_first(arrays[0]));
-  site.fill(prefix + "recurrent_weight", last_first(arrays[1]));
+  const auto gates = static_cast<std::size_t>(cell.gates);
+  site.fill(prefix + "weight", with_gates(cell, last_first(arrays[0]), gates));
+  site.fill(prefix + "recurrent_weight",
+            with_gates(cell, last_first(arrays[1]), gates));
   if (!cell.bias) return;
-  site.fill(prefix + "bias", cell.reset_after
-                                 ? joined_biases(arrays[2], cell.units)
-                                 : as_is(arrays[2]));
+  site.fill(prefix + "bias",
+            cell.reset_after
+                ? with_gates(cell, joined_biases(arrays[2], cell.units), 4)
+                : with_gates(cell, as_is(arrays[2]), gates));
 }
 
 Flow reversed(Site& site, const Flow& value, bool padding) {
@@ -169,6 +209,7 @@ Flow rnn(Site& site) {
     if (key != "name" && key != "trainable") own.config[key] = value;
   Site inner = site.as(own);
   const Flow flow = one_direction(inner, cell_of(inner, class_name));
+  inner.check_all_read();
   return flow;
 }
 
@@ -190,10 +231,12 @@ Flow bidirectional(Site& site) {
   const Cell cell = cell_of(inner, forward.class_name);
   if (site.has({"backward_layer"})) {
     LayerSpec backward = layer_spec(site.view({"backward_layer"}));
-    const Cell other = cell_of(site.as(backward), backward.class_name);
-    if (other.type != cell.type || other.units != cell.units ||
-        other.bias != cell.bias || other.reset_after != cell.reset_after)
+    const Site back = site.as(backward);
+    const Cell other = cell_of(back, backward.class_name);
+    if (function_of(back, other) != function_of(inner, cell) ||
+        !back.flag({"go_backwards"}, true))
       site.refuse("its two directions differ; like ones would be needed");
+    back.check_all_read();
   }
   const Flow value = sequence_of(site);
   Json node = node_of(inner, cell);
@@ -201,9 +244,18 @@ Flow bidirectional(Site& site) {
   if (inner.flag({"go_backwards"}, false))
     site.refuse("its layer goes backwards itself");
   const std::int64_t inputs = value.shape().back();
-  const Flow flow = inner.add("", std::move(node), {value});
+  Flow flow = inner.add("", std::move(node), {value});
+  if (flow.masked && site.dialect().both_repeat_padding()) {
+    if (site.import().inputs->held.count(flow.node) > 0)
+      site.refuse(
+          "its padding counts, for which this version of Keras repeats what "
+          "came before it in each direction; a layer behind it that heeds its "
+          "mask would be needed");
+    flow.unheld.insert(flow.node);
+  }
   fill_direction(inner, cell, inputs, "forward_layer/cell", "");
   fill_direction(inner, cell, inputs, "backward_layer/cell", "backward_");
+  inner.check_all_read();
   return flow;
 }
 

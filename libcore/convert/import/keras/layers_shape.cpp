@@ -77,8 +77,8 @@ Flow image_of(Site& site, std::size_t axes) {
   const Flow value = site.without_mask(site.only());
   if (site.shape(value).rank() != static_cast<int>(axes) + 1)
     site.refuse("its input is " + site.shape(value).to_string());
-  const bool first = axes > 1 && site.channels_first();
-  return first ? site.channels_last(value) : site.as_keras(value);
+  return site.channels_first(axes) ? site.channels_last(value)
+                                   : site.as_keras(value);
 }
 
 // A volume [d, h, w, c] is padded or cropped as images: [d, h, w c] and then
@@ -144,6 +144,10 @@ Flow upsample_2d(Site& site) {
   if (kind != "nearest" && kind != "bilinear")
     site.refuse("its interpolation is " + in_quotes(kind) +
                 "; only nearest and bilinear are there");
+  if (kind == "bilinear" && site.dialect().bilinear_by_corners())
+    site.refuse(
+        "its interpolation is bilinear as Keras before tf.keras had it, by the "
+        "corners of pixels; one by their middles would be needed");
   return site.add("",
                   {{"type", "upsample2d"},
                    {"size", site.integers({"size"}, 2, 1, kMostExtent, {2, 2})},

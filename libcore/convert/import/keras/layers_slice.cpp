@@ -113,7 +113,14 @@ std::vector<Json> entries_of(const Site& site, std::size_t rank) {
   return entries;
 }
 
+void refuse_each_step(const Site& site) {
+  if (site.each_step())
+    site.refuse(
+        "it is in a TimeDistributed; a model outside of one would be needed");
+}
+
 Flow get_item(Site& site) {
+  refuse_each_step(site);
   Flow flow = site.as_keras(site.without_mask(site.only()));
   flow.masked = false;
   const std::vector<Json> entries =
@@ -147,6 +154,7 @@ Flow get_item(Site& site) {
 }
 
 Flow stack(Site& site) {
+  refuse_each_step(site);
   std::vector<Flow> values;
   for (const Flow& one : site.in())
     values.push_back(

@@ -30,6 +30,8 @@ Flow time_distributed(Site& site) {
     site.refuse(
         "it is nested in another; one dimension of time would be "
         "needed");
+  // Time comes first in Keras, and so does it here.
+  each.set_only(site.as_keras(site.only()));
   if (each.only().shape().rank() < 2)
     site.refuse("its input is " + each.only().shape().to_string() +
                 ", no sequence");
@@ -45,8 +47,11 @@ Flow time_distributed(Site& site) {
     inner.config.erase("noise_shape");
   }
   each.set_each_step(sequence);
+  each.set_all_steps(!sequence);
   each.set_below("layer");
-  return make(each);
+  const Flow flow = make(each);
+  each.check_all_read();
+  return each.as_keras(flow, "step_order");
 }
 
 }  // namespace

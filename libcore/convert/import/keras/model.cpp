@@ -49,6 +49,8 @@ class Maker {
   Flows call(const LayerSpec& layer, const Path& path, const std::string& name,
              const Flows& inputs, const CallSpec& how);
   std::string own_name(std::string name, const Path& path);
+  void in_order(const LayerSpec& layer, const std::string& name, bool each_step,
+                Flows& values);
   Flow input(const LayerSpec& layer);
   tensor::Shape input_shape(const LayerSpec& layer) const;
 
@@ -329,11 +331,11 @@ void check_steps(Import& import, const LayerSpec& layer,
 }
 
 // Functions know of no masks, and some layers pass none on.
-bool forgets_masks(const LayerSpec& layer, bool keras_3) {
+bool forgets_masks(const LayerSpec& layer, const Dialect& dialect) {
   if (layer.module.find(".ops.") != std::string::npos) return true;
   const std::string& name = layer.class_name;
   if (name == "EinsumDense" || name == "RMSNormalization") return true;
-  return !keras_3 &&
+  return dialect.affine_forgets_masks() &&
          (name == "Rescaling" || name == "Normalization" || name == "Identity");
 }
 
@@ -350,25 +352,37 @@ bool draws(const std::string& class_name) {
          class_name == "BatchNormalization";
 }
 
+// Where a model takes each step, channels come first within a step alone.
+void Maker::in_order(const LayerSpec& layer, const std::string& name,
+                     bool each_step, Flows& values) {
+  Site site(import_, layer, name, values, nullptr);
+  site.set_each_step(each_step);
+  for (Flow& value : values) value = site.as_keras(value, "order");
+}
+
 Flows Maker::call(const LayerSpec& layer, const Path& path,
                   const std::string& name, const Flows& inputs,
                   const CallSpec& how) {
   // In Keras 3 a model tells all its layers what it is told itself.
-  const bool heeds = !import_.keras_3;
+  const bool heeds = import_.dialect->heeds_training();
   const bool still = still_ || (heeds && how.training == false);
   if (layer.model && how.problem.empty() && !how.number) {
     if (layer.each_step) check_steps(import_, layer, name, inputs, each_step_);
     const bool still_before = std::exchange(still_, still);
     const bool each_before =
         std::exchange(each_step_, each_step_ || layer.each_step);
-    Flows flows = run(*layer.model, path, name, inputs);
+    Flows given = inputs;
+    const bool alone = layer.each_step;
+    if (alone) in_order(layer, name, false, given);
+    Flows flows = run(*layer.model, path, name, given);
+    if (alone) in_order(layer, name, true, flows);
     still_ = still_before;
     each_step_ = each_before;
     return flows;
   }
   std::optional<LayerWeights> weights;
   if (weights_ != nullptr) weights = weights_->of(model_, path);
-  if (weights && import_.keras_1)
+  if (weights && import_.dialect->keras_1())
     weights->listed() = as_keras_2(layer, weights->listed());
   Site site(import_, layer, own_name(name, path), inputs,
             weights ? &*weights : nullptr);
@@ -380,7 +394,7 @@ Flows Maker::call(const LayerSpec& layer, const Path& path,
   site.set_call(how);
   site.set_still(still);
   site.set_each_step(each_step_);
-  if (forgets_masks(layer, import_.keras_3)) site.forget_masks();
+  if (forgets_masks(layer, *import_.dialect)) site.forget_masks();
   if (heeds && how.training == true && draws(layer.class_name))
     site.refuse(
         "it is called with training=True, as which its predictions are drawn; "
@@ -400,41 +414,13 @@ Flows Maker::call(const LayerSpec& layer, const Path& path,
                             : why);
   }
   Flows flows = {known(site)};
+  site.check_all_read();
   if (weights && site.first_call()) try {
       weights->check_all_taken();
     } catch (const Error& e) {
       site.refuse(e.what());
     }
   return flows;
-}
-
-bool is_keras_1(const Source& source) {
-  return source.version.starts_with("1.") || source.version == "1";
-}
-
-bool says(const Json& json, const char* key, const char* value) {
-  if (json.is_object() && json.value(key, Json()) == Json(value)) return true;
-  return (json.is_object() || json.is_array()) &&
-         std::ranges::any_of(
-             json, [&](const Json& one) { return says(one, key, value); });
-}
-
-// Theano mirrored kernels, and files of Keras 1 do not say that it was Theano.
-bool is_theano(const Source& source, std::set<std::string>& notes) {
-  if (!source.backend.empty()) return source.backend == "theano";
-  if (!is_keras_1(source)) return false;
-  const bool first = says(source.model, "dim_ordering", "th");
-  if (first || says(source.model, "dim_ordering", "tf"))
-    notes.insert(std::string("its file does not say what computed it: ") +
-                 (first ? "Theano is assumed, since channels come first"
-                        : "TensorFlow is assumed, since channels come last") +
-                 "; --backend says otherwise");
-  return first;
-}
-
-bool is_keras_3(const Source& source) {
-  if (!source.version.empty()) return source.version[0] >= '3';
-  return source.model.contains("registered_name");
 }
 
 // Networks here train something.
@@ -452,7 +438,9 @@ void add_factors(Graph& graph, bool weighted, Flow& flow) {
 
 Result make_network(const Source& source) {
   const JsonView json(source.model, Code::kData, "its model");
-  const bool keras_1 = is_keras_1(source);
+  std::set<std::string> assumed;
+  const Dialect dialect(source.model, source.version, source.backend, assumed);
+  const bool keras_1 = dialect.keras_1();
   const ModelSpec model = keras_1 ? as_keras_2(json) : model_spec(json);
   std::optional<Weights> weights;
   if (source.weights != nullptr) weights.emplace(*source.weights, keras_1);
@@ -460,13 +448,12 @@ Result make_network(const Source& source) {
   Inputs inputs;
   for (;;) {
     Result result;
+    result.notes = assumed;
     Graph graph(inputs.sequences, inputs.each_step);
     const Inputs before = inputs;
     Import import{.graph = &graph,
                   .inputs = &inputs,
-                  .keras_3 = is_keras_3(source),
-                  .keras_1 = keras_1,
-                  .theano = is_theano(source, result.notes),
+                  .dialect = &dialect,
                   .notes = &result.notes};
     try {
       Maker maker(source, model, weights ? &*weights : nullptr, import);

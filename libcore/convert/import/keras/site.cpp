@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -47,6 +48,7 @@ void Site::note(const std::string& what) const {
 
 std::optional<JsonView> Site::find(Keys keys) const {
   const JsonView config(layer_->config, Code::kData, name());
+  read_->insert(keys.begin(), keys.end());
   for (const char* key : keys)
     if (config.has(key) && !config.at(key).raw().is_null())
       return config.at(key);
@@ -173,15 +175,19 @@ std::vector<Array> Site::take(const std::string& below,
   return arrays;
 }
 
-bool Site::channels_first() const {
-  const std::string format =
-      text({"data_format", "dim_ordering"}, import_->theano && !import_->keras_1
-                                                ? "channels_first"
-                                                : "channels_last");
+bool Site::channels_first(std::size_t axes) const {
+  const std::string format = text({"data_format", "dim_ordering"}, "");
   if (format == "channels_first" || format == "th") return true;
-  if (format == "channels_last" || format == "tf" || format == "default")
-    return false;
-  refuse("its data_format is " + in_quotes(format));
+  if (format == "channels_last" || format == "tf") return false;
+  if (!format.empty() && format != "default")
+    refuse("its data_format is " + in_quotes(format));
+  if (axes < 2) return false;
+  const std::optional<bool> first = dialect().channels_first();
+  if (!first)
+    refuse(
+        "its file does not say where its channels are, and other layers have "
+        "theirs first and last; its dim_ordering would be needed");
+  return *first;
 }
 
 Flow Site::as_keras(const Flow& value, const std::string& part) {
@@ -196,7 +202,7 @@ Flow Site::as_keras(const Flow& value, const std::string& part) {
 
 Flow Site::channels_last(const Flow& value, const std::string& part) {
   if (value.moved) return value;
-  if (import_->graph->is_input(value.node)) {
+  if (import_->graph->is_input(value.node) && !each_step_) {
     import_->inputs->moved.insert(value.node);
     throw Again{};
   }
@@ -227,19 +233,50 @@ void Site::want_held(const Flow& value) const {
   throw Again{};
 }
 
-// No longer a sequence, and one again for what reads any matrix.
+// One again for what reads any matrix.
 Flow Site::without_mask(const Flow& value) {
   if (!value.masked) return value;
   want_held(value);
-  const auto extents = value.shape().extents();
+  return as_one(value);
+}
+
+Flow Site::as_one(const Flow& value) {
+  if (!value.form.steps || each_step_) return value;
   Flow flow = add("unmasked", {{"type", "flatten"}}, {value});
-  flow = add(
-      "steps",
-      {{"type", "reshape"},
-       {"shape", std::vector<std::int64_t>(extents.begin(), extents.end())}},
-      {flow});
+  flow = add("steps", {{"type", "reshape"}, {"shape", sizes_of(value.shape())}},
+             {flow});
   flow.masked = false;
   return flow;
+}
+
+int Site::axis_of(std::int64_t axis, const Flow& value) const {
+  const std::int64_t before = all_steps_ ? 1 : 0;
+  const std::int64_t rank = shape(value).rank() - before;
+  const std::int64_t at = axis < 0 ? axis + rank : axis - 1;
+  if (at < 0 || at >= rank)
+    refuse("its axis " + std::to_string(axis) +
+           " is that of the batch, or none of its input");
+  return static_cast<int>(at + before);
+}
+
+Flow Site::along(std::int64_t axis, bool channels,
+                 const std::function<Flow(const Flow&)>& make) {
+  const Flow& value = only();
+  const int at = axis_of(axis, value), rank = shape(value).rank();
+  if (at == rank - 1) return make(as_keras(value));
+  if (at == 0 && (value.moved || (channels && rank > 2)))
+    return make(channels_last(value));
+  const Flow seen = as_keras(value);
+  Sizes there(static_cast<std::size_t>(rank)), back(there);
+  std::iota(there.begin(), there.end(), 0);
+  std::rotate(there.begin() + at, there.begin() + at + 1, there.end());
+  for (std::size_t k = 0; k < there.size(); ++k)
+    back[static_cast<std::size_t>(there[k])] = static_cast<std::int64_t>(k);
+  const auto moved = [&](const std::string& part, const Sizes& axes,
+                         const Flow& from) {
+    return add(part, {{"type", "permute"}, {"axes", axes}}, {from});
+  };
+  return moved("axis_back", back, make(moved("axis_last", there, seen)));
 }
 
 }  // namespace dl::convert::keras

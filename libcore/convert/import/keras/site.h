@@ -11,6 +11,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +20,7 @@
 
 #include "libcore/base/json.h"
 #include "libcore/convert/import/graph.h"
+#include "libcore/convert/import/keras/dialect.h"
 #include "libcore/convert/import/keras/spec.h"
 #include "libcore/convert/import/keras/weights.h"
 
@@ -53,9 +55,7 @@ struct Again {};  // thrown when what was found changes what was made
 struct Import {
   Graph* graph = nullptr;
   Inputs* inputs = nullptr;
-  bool keras_3 = true;
-  bool keras_1 = false;
-  bool theano = false;  // kernels of convolutions are mirrored
+  const Dialect* dialect = nullptr;
   std::set<std::string>* notes = nullptr;  // what is left out, in sentences
   // The first node made of a layer's part: later calls share its parameters.
   std::map<std::string, std::string> owners = {};
@@ -74,11 +74,14 @@ class Site {
     same.layer_ = &inner;
     return same;
   }
+  // Refuses settings that were not asked for and may say something else than
+  // the layer that was made (settings.cpp).
+  void check_all_read() const;
 
   const std::vector<Flow>& in() const { return in_; }
   // Its only input.  Throws Error: kData, it has another number of them.
   const Flow& only() const;
-  bool keras_3() const { return import_->keras_3; }
+  const Dialect& dialect() const { return *import_->dialect; }
   const LayerSpec& layer() const { return *layer_; }
   Import& import() const { return *import_; }
 
@@ -128,8 +131,17 @@ class Site {
   Flow as_keras(const Flow& value, const std::string& part = "order");
   // With its channels last, where Keras has them first.
   Flow channels_last(const Flow& value, const std::string& part = "channels");
-  // Whether the layer has its channels first.
-  bool channels_first() const;
+  // An axis as Keras counts them, the batch being 0 and the last one -1, as one
+  // of an example of that value: 0 is the first one of Keras's.
+  int axis_of(std::int64_t axis, const Flow& value) const;
+  // What `make` makes of the only input with that axis last, and where it was
+  // again; channels: the axis is that of the channels, if it is the first.
+  Flow along(std::int64_t axis, bool channels,
+             const std::function<Flow(const Flow&)>& make);
+  // The same numbers, not as a sequence: for what looks at all steps at once.
+  Flow as_one(const Flow& value);
+  // Whether the layer, of that many axes beside its channels, has them first.
+  bool channels_first(std::size_t axes) const;
   // Without its mask: where Keras forgets it.
   Flow without_mask(const Flow& value);
   // Takes the masks from all inputs, where Keras's layer forgets them.
@@ -146,6 +158,9 @@ class Site {
   // Within a TimeDistributed, nodes take each step of their input, and the
   // weights of Keras 3 lie below another layer.
   void set_each_step(bool on) { each_step_ = on; }
+  // Within one that takes all steps at once, its axes are those of a step.
+  void set_all_steps(bool on) { all_steps_ = on; }
+  void set_only(Flow value) { in_ = {std::move(value)}; }
   bool each_step() const { return each_step_; }
   // How it is called.
   void set_call(const CallSpec& call) { call_ = call; }
@@ -172,7 +187,10 @@ class Site {
   std::vector<Flow> in_;
   LayerWeights* weights_;
   bool first_call_;
-  bool each_step_ = false, still_ = false;
+  bool each_step_ = false, all_steps_ = false, still_ = false;
+  // The settings that were asked for, also of layers within this one.
+  std::shared_ptr<std::set<std::string>> read_ =
+      std::make_shared<std::set<std::string>>();
   CallSpec call_;
   std::string below_, main_node_;
 };
@@ -213,7 +231,8 @@ std::vector<Class> wrapper_classes();
 Flow activated(Site& site, const Flow& value, const Json& activation,
                const std::string& part = "activation");
 // As one of our activations, where it is one: for "activation" of a node.
-std::optional<Json> activation_of(const Json& activation, bool keras_3);
+std::optional<Json> activation_of(const Json& activation,
+                                  const Dialect& dialect);
 // A node with the layer's "activation", which others follow where ours has no
 // such: adds it.
 Flow add_activated(Site& site, Json node, const std::vector<Flow>& from);
