@@ -17,7 +17,7 @@ std::map<std::string_view, Make> all_classes() {
        {core_classes(), activation_classes(), convolution_classes(),
         pool_classes(), shape_classes(), slice_classes(), norm_classes(),
         noise_classes(), recurrent_classes(), merge_classes(),
-        attention_classes(), wrapper_classes()})
+        arithmetic_classes(), attention_classes(), wrapper_classes()})
     for (const Class& one : family) all.emplace(one.name, one.make);
   return all;
 }

@@ -163,41 +163,6 @@ Flow grouped(Site& site, const Flow& value, const Window& window,
              : all;
 }
 
-template <std::size_t kAxes>
-Flow convolution(Site& site) {
-  Window window = window_of(site, kAxes);
-  const Flow value = padded_as_theano(site, input_of(site, kAxes), window);
-  const std::int64_t filters =
-      site.integer({"filters", "nb_filter"}, 1, kMostUnits);
-  const std::int64_t channels = site.shape(value).back();
-  const std::int64_t groups = site.integer({"groups"}, 1, kMostExtent, 1);
-  if (channels % groups != 0 || filters % groups != 0)
-    site.refuse("its groups divide neither channels nor filters");
-  const bool bias = has_bias(site);
-  std::vector<Shape> shapes = {window.with(channels / groups, filters)};
-  if (bias) shapes.push_back({filters});
-  const auto arrays = site.take("", shapes);
-  const bool by_channel = groups > 1 && groups == channels && kAxes == 2;
-  if (groups > 1 && !by_channel) {
-    if (site.dialect().theano()) site.refuse("it has groups, and is Theano's");
-    return grouped(site, value, window, filters, groups, arrays);
-  }
-  Json node{{"bias", bias}};
-  if (by_channel) {
-    node["type"] = "depthwise_conv2d";
-    node["depth_multiplier"] = filters / channels;
-  } else {
-    node["type"] = "conv" + std::to_string(kAxes) + "d";
-    node["filters"] = filters;
-  }
-  window.put_into(node);
-  site.add_training(node, "kernel");
-  const Flow flow = add_activated(site, std::move(node), {value});
-  site.fill("weight", last_first(arrays[0], mirrored(site, window)));
-  if (bias) site.fill("bias", as_is(arrays[1]));
-  return flow;
-}
-
 // A convolution over an image that is one column of a series: f makes it, with
 // the window as it is there.
 Window as_image(Window window) {
@@ -208,10 +173,7 @@ Window as_image(Window window) {
 }
 
 Flow column_of(Site& site, const Flow& value, Window& window) {
-  Shape shape = site.shape(value);
-  Flow flow = site.add(
-      "column", {{"type", "reshape"}, {"shape", {shape[0], 1, shape[1]}}},
-      {value});
+  Flow flow = site.column(value);
   if (window.padding == "causal") {
     const std::int64_t before = (window.kernel[0] - 1) * window.dilation[0];
     flow = site.add("before",
@@ -222,20 +184,56 @@ Flow column_of(Site& site, const Flow& value, Window& window) {
   return flow;
 }
 
-Flow series_of(Site& site, const Flow& value) {
-  const Shape shape = site.shape(value);
-  return site.add("series",
-                  {{"type", "reshape"}, {"shape", {shape[0], shape[2]}}},
-                  {value});
-}
-
 // A node with the layer's activation; of a series, which is one again.
 Flow finished(Site& site, Json node, const Flow& value, bool series) {
   if (!series) return add_activated(site, std::move(node), {value});
-  const Flow flow = series_of(site, site.add("", std::move(node), {value}));
+  const Flow flow =
+      site.series(site.add("", std::move(node), {value}), "series");
   return site.has({"activation"})
              ? activated(site, flow, site.view({"activation"}).raw())
              : flow;
+}
+
+template <std::size_t kAxes>
+Flow convolution(Site& site) {
+  Window window = window_of(site, kAxes);
+  Flow value = padded_as_theano(site, input_of(site, kAxes), window);
+  const std::int64_t filters =
+      site.integer({"filters", "nb_filter"}, 1, kMostUnits);
+  const std::int64_t channels = site.shape(value).back();
+  const std::int64_t groups = site.integer({"groups"}, 1, kMostExtent, 1);
+  if (channels % groups != 0 || filters % groups != 0)
+    site.refuse("its groups divide neither channels nor filters");
+  const bool bias = has_bias(site);
+  std::vector<Shape> shapes = {window.with(channels / groups, filters)};
+  if (bias) shapes.push_back({filters});
+  const auto arrays = site.take("", shapes);
+  const Fill kernel = last_first(arrays[0], mirrored(site, window));
+  const bool columns = site.as_columns(kAxes);
+  if (columns) {
+    value = column_of(site, value, window);
+    window = as_image(window);
+  }
+  const bool by_channel = groups > 1 && groups == channels && kAxes == 2;
+  if (groups > 1 && !by_channel) {
+    if (site.dialect().theano()) site.refuse("it has groups, and is Theano's");
+    if (columns) site.refuse("it has groups, and is in a TimeDistributed");
+    return grouped(site, value, window, filters, groups, arrays);
+  }
+  Json node{{"bias", bias}};
+  if (by_channel) {
+    node["type"] = "depthwise_conv2d";
+    node["depth_multiplier"] = filters / channels;
+  } else {
+    node["type"] = "conv" + std::to_string(window.axes()) + "d";
+    node["filters"] = filters;
+  }
+  window.put_into(node);
+  site.add_training(node, "kernel");
+  const Flow flow = finished(site, std::move(node), value, columns);
+  site.fill("weight", kernel);
+  if (bias) site.fill("bias", as_is(arrays[1]));
+  return flow;
 }
 
 template <std::size_t kAxes>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libcore/convert/import/keras/arithmetic.h"
 #include "libcore/convert/import/keras/fills.h"
 #include "libcore/convert/import/keras/site.h"
 
@@ -96,17 +97,6 @@ std::vector<Flow> of_one_shape(Site& site) {
   return values;
 }
 
-// y = factor x + amount
-Flow linear(Site& site, double factor, double amount) {
-  Flow flow = site.only();
-  if (factor != 1)
-    flow = site.add(amount == 0 ? "" : "factor",
-                    {{"type", "scale"}, {"factor", factor}}, {flow});
-  if (amount != 0)
-    flow = site.add("", {{"type", "shift"}, {"amount", amount}}, {flow});
-  return flow;
-}
-
 // The numbers of a tensor that is written out, and how its last axis differs
 // from others: they have an extent of 1.
 std::vector<float> channels_of(const Site& site, const Json& constant) {
@@ -181,28 +171,36 @@ bool with_constant(const Site& site, bool either_side) {
 Flow add(Site& site) {
   if (with_constant(site, true)) return by_channel(site, false, itself);
   const auto number = site.call().number;
-  return number ? linear(site, 1, *number) : elementwise(site, "add");
+  return number ? linear(site, site.only(), 1, *number)
+                : elementwise(site, "add");
 }
 Flow subtract(Site& site) {
   if (with_constant(site, false)) return by_channel(site, false, negative);
   const auto number = site.call().number;
   if (!number) return elementwise(site, "subtract");
-  return site.call().number_first ? linear(site, -1, *number)
-                                  : linear(site, 1, -*number);
+  return site.call().number_first ? linear(site, site.only(), -1, *number)
+                                  : linear(site, site.only(), 1, -*number);
 }
 Flow multiply(Site& site) {
   if (with_constant(site, true)) return by_channel(site, true, itself);
   const auto number = site.call().number;
-  return number ? linear(site, *number, 0) : elementwise(site, "multiply");
+  return number ? linear(site, site.only(), *number, 0)
+                : elementwise(site, "multiply");
 }
 Flow divide(Site& site) {
   if (with_constant(site, false)) return by_channel(site, true, inverse);
   const auto number = site.call().number;
-  if (!number || site.call().number_first || *number == 0)
-    site.refuse(
-        "it divides by other than a number; a quotient of two inputs "
-        "would be needed");
-  return linear(site, 1 / *number, 0);
+  if (!number) {
+    check_masks(site);
+    std::vector<Flow> values = of_one_shape(site);
+    if (values.size() != 2) site.refuse("it takes other than two inputs");
+    values[1] = reciprocal(site, values[1]);
+    return site.add("", {{"type", "multiply"}}, values);
+  }
+  if (site.call().number_first)
+    return linear(site, reciprocal(site, site.only()), *number, 0);
+  if (*number == 0) site.refuse("it divides by 0");
+  return linear(site, site.only(), 1 / *number, 0);
 }
 
 // Of keras.applications: the first input, and the second times a number.
@@ -216,8 +214,28 @@ Flow custom_scale(Site& site) {
 }
 
 Flow average(Site& site) { return elementwise(site, "average"); }
-Flow maximum(Site& site) { return elementwise(site, "max"); }
-Flow minimum(Site& site) { return elementwise(site, "min"); }
+// max(x, c) = relu(x - c) + c, and min(x, c) = c - relu(c - x)
+Flow bounded(Site& site, double bound, bool above) {
+  const auto each = [&](const std::string& part, const Json& node,
+                        const Flow& from) {
+    return site.add(part, node, {from});
+  };
+  Flow flow = site.only();
+  if (above) flow = each("negative", {{"type", "scale"}, {"factor", -1}}, flow);
+  const double sign = above ? -1 : 1;
+  flow = each("beyond", {{"type", "shift"}, {"amount", -sign * bound}}, flow);
+  flow = each("relu", {{"type", "activation"}, {"activation", "relu"}}, flow);
+  return linear(site, flow, sign, bound);
+}
+
+Flow maximum(Site& site) {
+  const auto number = site.call().number;
+  return number ? bounded(site, *number, false) : elementwise(site, "max");
+}
+Flow minimum(Site& site) {
+  const auto number = site.call().number;
+  return number ? bounded(site, *number, true) : elementwise(site, "min");
+}
 
 // Axes count the batch; those of values whose channels are last here count
 // these first.

@@ -39,6 +39,22 @@ void check_theano(const Site& site, const tensor::Shape& shape,
   }
 }
 
+Flow window_pool(Site& site, const std::string& kind, Flow value, Sizes kernel,
+                 Sizes stride, const std::string& padding) {
+  const bool columns = site.as_columns(kernel.size());
+  if (columns) {
+    value = site.column(value);
+    kernel.push_back(1);
+    stride.push_back(1);
+  }
+  Json node{{"type", kind + "_pool" + std::to_string(kernel.size()) + "d"},
+            {"padding", padding}};
+  put_axes(node, "kernel", kernel);
+  put_axes(node, "stride", stride);
+  const Flow flow = site.add(columns ? "pooled" : "", std::move(node), {value});
+  return columns ? site.series(flow, "") : flow;
+}
+
 Flow pool(Site& site, const std::string& kind, std::size_t axes) {
   const Flow value = input_of(site, axes, false);
   const Sizes kernel = site.integers({"pool_size", "pool_length"}, axes, 1,
@@ -50,11 +66,17 @@ Flow pool(Site& site, const std::string& kind, std::size_t axes) {
     site.refuse("its padding is " + in_quotes(padding));
   if (padding == "same" && site.dialect().theano())
     check_theano(site, site.shape(value), kernel, stride, kind == "average");
-  Json node{{"type", kind + "_pool" + std::to_string(axes) + "d"},
-            {"padding", padding}};
-  put_axes(node, "kernel", kernel);
-  put_axes(node, "stride", stride);
-  return site.add("", std::move(node), {value});
+  return window_pool(site, kind, value, kernel, stride, padding);
+}
+
+// global_pool reads sequences, of which a TimeDistributed makes no others.
+Flow one_window(Site& site, const std::string& kind, const Flow& value) {
+  Sizes all = sizes_of(site.shape(value));
+  const std::int64_t channels = all.back();
+  all.pop_back();
+  const Flow flow = window_pool(site, kind, value, all, all, "valid");
+  return site.add("vector", {{"type", "reshape"}, {"shape", {channels}}},
+                  {flow});
 }
 
 Flow global(Site& site, const std::string& kind, std::size_t axes) {
@@ -63,8 +85,11 @@ Flow global(Site& site, const std::string& kind, std::size_t axes) {
   Flow value = input_of(site, axes, mean_of_steps);
   // Of images one after another all are one.
   if (axes > 1) value = site.as_one(value);
-  Flow flow = site.add("", {{"type", "global_pool"}, {"kind", kind}}, {value});
-  flow.masked = false;
+  Flow flow =
+      site.each_step()
+          ? one_window(site, kind, value)
+          : site.add("", {{"type", "global_pool"}, {"kind", kind}}, {value});
+  if (!site.each_step()) flow.masked = false;
   if (!keep) {
     flow.moved = false;
     return flow;
@@ -86,9 +111,7 @@ Flow adaptive(Site& site, const std::string& kind, std::size_t axes) {
                   std::to_string(in) + "; windows of one size would be needed");
     kernel.push_back(in / sizes[k]);
   }
-  Json node{{"type", kind + "_pool" + std::to_string(axes) + "d"}};
-  put_axes(node, "kernel", kernel);
-  return site.add("", std::move(node), {value});
+  return window_pool(site, kind, value, kernel, kernel, "valid");
 }
 
 template <std::size_t kAxes>

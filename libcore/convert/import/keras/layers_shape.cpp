@@ -104,6 +104,11 @@ Flow sides(Site& site, const std::string& type, const std::string& key,
   const Flow value = image_of(site, axes);
   const Sizes all = sides_of(site, {key.c_str()}, axes, 1);
   if (axes == 3) return volume_sides(site, value, type + "2d", key, all);
+  if (site.as_columns(axes))
+    return site.series(
+        site.add("wide", {{"type", type + "2d"}, {key, {all[0], all[1], 0, 0}}},
+                 {site.column(value)}),
+        "");
   return site.add("", {{"type", type + std::to_string(axes) + "d"}, {key, all}},
                   {value});
 }
@@ -134,8 +139,13 @@ Flow center_crop(Site& site) {
 
 Flow upsample_1d(Site& site) {
   const std::int64_t size = site.integer({"size", "length"}, 1, kMostExtent, 2);
-  return site.add("", {{"type", "upsample1d"}, {"size", size}},
-                  {image_of(site, 1)});
+  const Flow value = image_of(site, 1);
+  if (!site.as_columns(1))
+    return site.add("", {{"type", "upsample1d"}, {"size", size}}, {value});
+  return site.series(
+      site.add("wide", {{"type", "upsample2d"}, {"size", {size, 1}}},
+               {site.column(value)}),
+      "");
 }
 
 Flow upsample_2d(Site& site) {

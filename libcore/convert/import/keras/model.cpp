@@ -314,7 +314,8 @@ std::string number_text(double number) { return dump_json(Json(number)); }
 bool takes_number(const std::string& class_name) {
   return class_name == "Add" || class_name == "Subtract" ||
          class_name == "Multiply" || class_name == "TrueDivide" ||
-         class_name == "Divide";
+         class_name == "Divide" || class_name == "Maximum" ||
+         class_name == "Minimum" || class_name == "Power";
 }
 
 // That a model can take each step of its inputs.

@@ -240,6 +240,17 @@ Flow Site::without_mask(const Flow& value) {
   return as_one(value);
 }
 
+Flow Site::column(const Flow& value) {
+  const Sizes own = sizes_of(shape(value));
+  return add("column", {{"type", "reshape"}, {"shape", {own[0], 1, own[1]}}},
+             {value});
+}
+
+Flow Site::series(const Flow& value, const std::string& part) {
+  const Sizes own = sizes_of(shape(value));
+  return add(part, {{"type", "reshape"}, {"shape", {own[0], own[2]}}}, {value});
+}
+
 Flow Site::as_one(const Flow& value) {
   if (!value.form.steps || each_step_) return value;
   Flow flow = add("unmasked", {{"type", "flatten"}}, {value});

@@ -138,6 +138,11 @@ class Site {
   // again; channels: the axis is that of the channels, if it is the first.
   Flow along(std::int64_t axis, bool channels,
              const std::function<Flow(const Flow&)>& make);
+  // Within a TimeDistributed a series is an image of one column: layers of
+  // series read sequences, of which there is one already.
+  bool as_columns(std::size_t axes) const { return each_step_ && axes == 1; }
+  Flow column(const Flow& value);
+  Flow series(const Flow& value, const std::string& part);
   // The same numbers, not as a sequence: for what looks at all steps at once.
   Flow as_one(const Flow& value);
   // Whether the layer, of that many axes beside its channels, has them first.
@@ -223,6 +228,7 @@ std::vector<Class> norm_classes();
 std::vector<Class> noise_classes();
 std::vector<Class> recurrent_classes();
 std::vector<Class> merge_classes();
+std::vector<Class> arithmetic_classes();
 std::vector<Class> attention_classes();
 std::vector<Class> wrapper_classes();
 

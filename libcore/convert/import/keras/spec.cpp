@@ -159,6 +159,17 @@ std::string text_or(const JsonView& json, const char* key) {
 
 }  // namespace
 
+// Of Keras 3, whose HDF5 files do not say the module: layers have more
+// settings.
+bool is_function(const JsonView& json) {
+  if (json.has("module") || !json.has("inbound_nodes")) return false;
+  const Json& calls = json.at("inbound_nodes").raw();
+  const Json& config = json.at("config").raw();
+  return calls.is_array() && !calls.empty() && calls[0].is_object() &&
+         calls[0].contains("args") && config.is_object() &&
+         !config.contains("trainable") && !config.contains("dtype");
+}
+
 bool is_model(const std::string& class_name, const JsonView& config) {
   if (class_name == "Sequential") return true;
   return config.raw().is_object() && config.has("layers") &&
@@ -188,6 +199,7 @@ LayerSpec layer_spec(const JsonView& json) {
   }
   if (json.has("build_config") && layer.config.is_object())
     layer.config["build_config"] = json.at("build_config").raw();
+  if (is_function(json)) layer.module = "keras.src.ops.numpy";
   if (json.has("inbound_nodes")) {
     const JsonView calls = json.at("inbound_nodes");
     for (std::size_t i = 0; i < calls.size(); ++i)
