@@ -367,7 +367,8 @@ def main():
     with tempfile.TemporaryDirectory() as root, ThreadPoolExecutor(options.jobs) as pool_of:
         def made():
             for seed in range(options.first, options.first + options.models):
-                keras.backend.clear_session()
+                if seed % 50 == 0:
+                    keras.backend.clear_session()
                 keras.utils.set_random_seed(seed)
                 drawn = model_of(seed)
                 if drawn is None:

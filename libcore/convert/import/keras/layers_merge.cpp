@@ -158,6 +158,23 @@ Flow elementwise(Site& site, const char* type) {
   return site.add("", {{"type", type}}, of_one_shape(site));
 }
 
+// Products, maxima and minima that leave padding out since Keras 3.4: an input
+// whose step is padding does not count there.
+Flow without_padding(Site& site, const char* type) {
+  const auto masked = std::ranges::count_if(site.in(), &Flow::masked);
+  if (!site.dialect().joins_masks_by_any() || masked == 0)
+    return elementwise(site, type);
+  if (masked != std::ssize(site.in()))
+    site.refuse(
+        "some of its inputs have a mask, and count only where that says so; a "
+        "mask of all inputs, or of none, would be needed");
+  Flow flow = elementwise(site, type);
+  site.leave_padding(flow,
+                     "its padding counts, which it leaves as it was; a layer "
+                     "behind it that heeds its mask would be needed");
+  return flow;
+}
+
 float itself(float x) { return x; }
 float negative(float x) { return -x; }
 float inverse(float x) { return 1 / x; }
@@ -185,7 +202,7 @@ Flow multiply(Site& site) {
   if (with_constant(site, true)) return by_channel(site, true, itself);
   const auto number = site.call().number;
   return number ? linear(site, site.only(), *number, 0)
-                : elementwise(site, "multiply");
+                : without_padding(site, "multiply");
 }
 Flow divide(Site& site) {
   if (with_constant(site, false)) return by_channel(site, true, inverse);
@@ -230,11 +247,11 @@ Flow bounded(Site& site, double bound, bool above) {
 
 Flow maximum(Site& site) {
   const auto number = site.call().number;
-  return number ? bounded(site, *number, false) : elementwise(site, "max");
+  return number ? bounded(site, *number, false) : without_padding(site, "max");
 }
 Flow minimum(Site& site) {
   const auto number = site.call().number;
-  return number ? bounded(site, *number, true) : elementwise(site, "min");
+  return number ? bounded(site, *number, true) : without_padding(site, "min");
 }
 
 // Axes count the batch; those of values whose channels are last here count

@@ -245,14 +245,12 @@ Flow bidirectional(Site& site) {
     site.refuse("its layer goes backwards itself");
   const std::int64_t inputs = value.shape().back();
   Flow flow = inner.add("", std::move(node), {value});
-  if (flow.masked && site.dialect().both_repeat_padding()) {
-    if (site.import().inputs->held.count(flow.node) > 0)
-      site.refuse(
-          "its padding counts, for which this version of Keras repeats what "
-          "came before it in each direction; a layer behind it that heeds its "
-          "mask would be needed");
-    flow.unheld.insert(flow.node);
-  }
+  if (site.dialect().both_repeat_padding())
+    site.leave_padding(
+        flow,
+        "its padding counts, for which this version of Keras repeats what came "
+        "before it in each direction; a layer behind it that heeds its mask "
+        "would be needed");
   fill_direction(inner, cell, inputs, "forward_layer/cell", "");
   fill_direction(inner, cell, inputs, "backward_layer/cell", "backward_");
   inner.check_all_read();

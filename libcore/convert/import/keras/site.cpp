@@ -227,6 +227,12 @@ Flow Site::held(const Flow& value) {
   return flow;
 }
 
+void Site::leave_padding(Flow& flow, const std::string& what) const {
+  if (!flow.masked) return;
+  if (import_->inputs->held.count(flow.node) > 0) refuse(what);
+  flow.unheld.insert(flow.node);
+}
+
 void Site::want_held(const Flow& value) const {
   if (value.unheld.empty()) return;
   import_->inputs->held.insert(value.unheld.begin(), value.unheld.end());

@@ -153,6 +153,9 @@ class Site {
   void forget_masks();
   // Of a recurrent layer that gives sequences: padding as Keras has it.
   Flow held(const Flow& value);
+  // Of what is another thing here than in Keras where it is padding: `what` is
+  // why it is refused if that counts.
+  void leave_padding(Flow& flow, const std::string& what) const;
   // Where what padding is counts: has it be as in Keras.
   void want_held(const Flow& value) const;
 
