@@ -35,3 +35,9 @@ for node in net["nodes"]:
         print(node["name"], node["type"], node["loss"], node.get("loss_weight"), node["activation"],
               node["regularization"]["l2"], node["updater"]["type"])
 PY
+# A mark that some editors put before a text is none of it.
+source=$DL_TEST_ROOT/tests/golden/keras/words.json
+{ printf '\357\273\277'; cat "$source"; } >marked.json
+dl-import -q marked.json -o marked-net.json
+dl-import -q "$source" -o plain-net.json
+cmp marked-net.json plain-net.json && echo "a byte order mark is passed over"
