@@ -19,7 +19,7 @@ struct Args {
   std::string output = "-";
   std::string variant = "10";
   bool force = false, no_labels = false, no_provenance = false, json = false;
-  std::int64_t max_bad = 0;
+  std::int64_t max_bad = 0, examples = 0;
   dl::vectorize::ReaderOptions reader;
   dl::vectorize::CsvOptions csv;
   dl::vectorize::SvmlightOptions svmlight;
@@ -42,6 +42,11 @@ inline void declare(dl::cli::Options& opt, Args& a) {
       "type that features are stored in, raw: come in (csv, svmlight: f32)");
   opt.add("max-bad", &a.max_bad, "N",
           "bad records to leave out before failing");
+  opt.add("examples", &a.examples, "N",
+          "examples that the input has; another number is an error");
+  opt.add(
+      "id-bytes", &a.reader.id_bytes, "N",
+      "csv: length of the longest id (32); raw: each example ends with one");
   opt.flag("json", &a.json, "report on standard output as JSON (with -o)");
   opt.flag("no-provenance", &a.no_provenance,
            "do not record how the stream was made");
@@ -64,7 +69,6 @@ inline void declare(dl::cli::Options& opt, Args& a) {
            "each step has a label; else a sequence has that of its last row");
   opt.add("id", &a.csv.id, "COLUMN",
           "column that names an example, kept beside features and labels");
-  opt.add("id-bytes", &a.csv.id_bytes, "N", "length of the longest name");
   opt.add("weight", &a.csv.weight, "COLUMN",
           "column that says what the label of a row counts in learning");
   opt.section("Options for svmlight");

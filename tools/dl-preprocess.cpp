@@ -16,6 +16,7 @@
 #include "libcore/io/source.h"
 #include "libcore/vectorize/preprocess.h"
 #include "libcore/vectorize/reader.h"
+#include "libcore/vectorize/schema.h"
 #include "tools/dl-preprocess-options.h"
 
 namespace {
@@ -99,7 +100,14 @@ void run(const Args& a, std::vector<std::string> arguments) {
   if (a.no_labels)
     a.options->refuse({"classes", "regression"},
                       "does not go with --no-labels");
-  if (a.csv.id.empty()) a.options->refuse({"id-bytes"}, "is for --id");
+  if (wanted != "raw" && a.csv.id.empty())
+    a.options->refuse({"id-bytes"}, "is for raw, and for csv with --id");
+  if (a.options->given("id-bytes") &&
+      (a.reader.id_bytes < 1 || a.reader.id_bytes > dl::vectorize::kMaxColumns))
+    dl::bad_usage("--id-bytes: want 1.." +
+                  std::to_string(dl::vectorize::kMaxColumns));
+  if (a.options->given("examples") && a.examples < 1)
+    dl::bad_usage("--examples must be positive");
   if (a.reader.batch < 1)
     throw dl::Error{dl::Code::kUsage, "--batch must be positive"};
   if (a.max_bad < 0)
@@ -133,7 +141,8 @@ void run(const Args& a, std::vector<std::string> arguments) {
       a.no_provenance ? std::nullopt : std::optional(step),
       [&](std::int64_t n) {
         progress.update([&] { return std::to_string(n) + " examples"; });
-      });
+      },
+      a.examples);
   report(a, bad, examples);
   if (const std::string warning = reader->warning(); !warning.empty())
     dl::cli::log()(dl::Level::kWarning, warning);

@@ -56,6 +56,8 @@ class CifarReader : public Reader {
     return n > 0;
   }
 
+  std::int64_t examples() const override { return images_; }
+
   data::Metadata metadata() const override {
     data::Metadata metadata;
     metadata.schema["features"] = {DType::kU8, {kSide, kSide, kChannels}};

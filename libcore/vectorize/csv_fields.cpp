@@ -59,9 +59,7 @@ CsvFields::CsvFields(const CsvTable& table, const ReaderOptions& options,
     throw Error{Code::kUsage,
                 "csv wants --label COLUMN (a name, a number from 1, or -1 "
                 "for the last), or --label none"};
-  if (csv.id_bytes < 1 || csv.id_bytes > kMaxColumns)
-    throw Error{Code::kUsage,
-                "--id-bytes: want 1.." + std::to_string(kMaxColumns)};
+  if (options.id_bytes > 0) id_bytes_ = options.id_bytes;
   choose_columns();
   choose_shape();
   if (table_.has_header()) {
@@ -148,7 +146,7 @@ void CsvFields::describe(data::Metadata& metadata) const {
   if (!labels_.empty())
     metadata.schema["labels"] = {label_row_.dtype(), label_row_.shape()};
   if (weight_) metadata.schema["labels_mask"] = {DType::kF32, {}};
-  if (id_) metadata.schema["id"] = {DType::kU8, {csv_.id_bytes}};
+  if (id_) metadata.schema["id"] = {DType::kU8, {id_bytes_}};
   if (!options_.regression) metadata.classes = classes_.names();
   if (!table_.has_header()) return;
   // They name the last dimension, of which there are statistics.
@@ -314,10 +312,10 @@ std::string CsvFields::id() {
   if (id_text_.empty()) return table_.place(*id_) + "the id is missing";
   if (!is_utf8(id_text_))
     return table_.place(*id_) + not_utf8("the id", id_text_);
-  if (static_cast<std::int64_t>(id_text_.size()) > csv_.id_bytes)
+  if (static_cast<std::int64_t>(id_text_.size()) > id_bytes_)
     return table_.place(*id_) + "the id '" + clipped(id_text_) + "' has " +
            std::to_string(id_text_.size()) + " bytes, --id-bytes is " +
-           std::to_string(csv_.id_bytes);
+           std::to_string(id_bytes_);
   return "";
 }
 
@@ -335,7 +333,7 @@ void CsvFields::put_label(data::DataSet& set, std::int64_t i) const {
 void CsvFields::put_id(data::DataSet& set, std::int64_t i) const {
   if (!id_) return;
   std::string text = id_text_;
-  text.resize(static_cast<std::size_t>(csv_.id_bytes), '\0');
+  text.resize(static_cast<std::size_t>(id_bytes_), '\0');
   put(set.tensors.at("id"), i, std::as_bytes(std::span(text)));
 }
 

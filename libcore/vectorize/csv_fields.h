@@ -85,6 +85,7 @@ class CsvFields {
   tensor::Tensor features_row_, label_row_;
   float weight_value_ = 1;
   std::string id_text_;
+  std::int64_t id_bytes_ = 32;
   std::int64_t filled_ = 0;  // values of it, by --missing fill
 };
 

@@ -13,6 +13,7 @@ class ExampleReader : public Reader {
   // Puts examples into a record until it is full, numbers them where the schema
   // has "index", and counts those that are left out as well.
   bool read(data::DataSet& set) final;
+  std::int64_t examples() const final { return examples_; }
 
  protected:
   // Takes the schema that metadata() has; once, before read().

@@ -183,6 +183,8 @@ class IdxReader : public Reader {
     return set.examples() > 0 || read(set);
   }
 
+  std::int64_t examples() const override { return read_; }
+
   data::Metadata metadata() const override {
     data::Metadata metadata;
     metadata.schema["features"] = {features_->dtype(), example_shape()};

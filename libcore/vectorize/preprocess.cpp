@@ -40,7 +40,8 @@ data::Metadata closing_metadata(const Reader& reader,
 
 std::int64_t preprocess(Reader& reader, std::unique_ptr<io::Sink> sink,
                         const std::optional<data::Provenance>& provenance,
-                        const std::function<void(std::int64_t)>& progress) {
+                        const std::function<void(std::int64_t)>& progress,
+                        std::int64_t expected) {
   std::string name = sink->name();
   data::StreamWriter writer(std::move(sink));
   data::Metadata first = reader.metadata();
@@ -53,6 +54,15 @@ std::int64_t preprocess(Reader& reader, std::unique_ptr<io::Sink> sink,
     writer.write(set);
     progress(writer.examples());
   }
+  if (expected > 0 && reader.examples() != expected)
+    throw Error{Code::kData, reader.examples() > expected
+                                 ? "the input has more than the " +
+                                       std::to_string(expected) +
+                                       " examples of --examples"
+                                 : "the input ends after example " +
+                                       std::to_string(reader.examples()) +
+                                       " of " + std::to_string(expected) +
+                                       " (--examples); it was cut short"};
   if (writer.examples() == 0)
     throw Error{Code::kData,
                 "the input has no examples; " + name + " was not written"};

@@ -1,11 +1,13 @@
 // Bare records, as other programs write them into a pipe: the numbers of an
-// example, then its label, in the byte order of this machine, and no header.
+// example, then its label and its id, in the byte order of this machine, and no
+// header.
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <span>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/example_reader.h"
@@ -41,7 +43,10 @@ class RawReader : public ExampleReader {
                   ? data::Field{target_type(features_.dtype), {raw.targets}}
                   : data::Field{DType::kI32, {}};
     start(options.batch);
-    record_.resize(bytes_of(features_) + (raw.labels ? bytes_of(labels_) : 0));
+    record_.resize(bytes_of(features_) + (raw.labels ? bytes_of(labels_) : 0) +
+                   static_cast<std::size_t>(options.id_bytes));
+    part_ = "an example, of " + std::to_string(record_.size()) +
+            " bytes by --shape, --dtype and what follows";
     if (inputs_.empty()) inputs_ = {"-"};
     open_next();
   }
@@ -50,6 +55,8 @@ class RawReader : public ExampleReader {
     data::Metadata metadata;
     metadata.schema["features"] = features_;
     if (raw_.labels) metadata.schema["labels"] = labels_;
+    if (options_.id_bytes > 0)
+      metadata.schema["id"] = {DType::kU8, {options_.id_bytes}};
     if (bad_.tolerant()) metadata.schema["index"] = kIndexField;
     if (raw_.labels && !options_.regression)
       metadata.classes = classes_.names();
@@ -69,7 +76,7 @@ class RawReader : public ExampleReader {
   }
 
   bool next() override {
-    while (input_ && !input_->read(record_, "an example")) {
+    while (input_ && !input_->read(record_, part_.c_str())) {
       input_->close();
       input_.reset();
       if (next_ < inputs_.size()) open_next();
@@ -80,12 +87,18 @@ class RawReader : public ExampleReader {
   }
 
   bool put(data::DataSet& set, std::int64_t i) override {
-    const std::size_t size = bytes_of(features_);
-    const std::span<const std::byte> record = record_;
-    std::string problem =
-        numbers(set.tensors.at("features"), i, record.first(size), "value ");
+    std::span<const std::byte> rest = record_;
+    const auto take = [&](std::size_t bytes) {
+      const auto part = rest.first(bytes);
+      rest = rest.subspan(bytes);
+      return part;
+    };
+    std::string problem = numbers(set.tensors.at("features"), i,
+                                  take(bytes_of(features_)), "value ");
     if (problem.empty() && raw_.labels)
-      problem = label(set.tensors.at("labels"), i, record.subspan(size));
+      problem = label(set.tensors.at("labels"), i, take(bytes_of(labels_)));
+    if (problem.empty() && options_.id_bytes > 0)
+      problem = id(set.tensors.at("id"), i, rest);
     if (!problem.empty())
       bad_.add(input_->name() + ", example " + std::to_string(number_) + ": " +
                problem);
@@ -100,6 +113,24 @@ class RawReader : public ExampleReader {
     if (classes_.index(std::int64_t{label}) < 0)
       return classes_.complaint(std::to_string(label));
     labels.as<std::int32_t>()[static_cast<std::size_t>(i)] = label;
+    return "";
+  }
+
+  // Text, then zeros.
+  static std::string id(Tensor& ids, std::int64_t i,
+                        std::span<const std::byte> bytes) {
+    const auto end = std::ranges::find(bytes, std::byte{0});
+    const auto size = static_cast<std::size_t>(end - bytes.begin());
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                                size);
+    if (text.empty()) return "the id is missing";
+    if (!is_utf8(text)) return not_utf8("the id", text);
+    if (std::ranges::any_of(bytes.subspan(size),
+                            [](std::byte b) { return b != std::byte{0}; }))
+      return "the id '" + clipped(text) + "' has more than zeros behind it";
+    std::ranges::copy(bytes,
+                      ids.bytes().begin() +
+                          static_cast<std::ptrdiff_t>(i) * std::ssize(bytes));
     return "";
   }
 
@@ -142,6 +173,7 @@ class RawReader : public ExampleReader {
   BadRecords& bad_;
   data::Field features_, labels_;
   std::vector<std::byte> record_;
+  std::string part_;  // a record, for messages
   std::size_t next_ = 0;
   std::int64_t number_ = 0;          // of the example in its input, from 1
   std::unique_ptr<RawInput> input_;  // null at the end of the last one

@@ -32,6 +32,9 @@ class Reader {
   // classes may grow until read() returned false.
   virtual data::Metadata metadata() const = 0;
 
+  // The examples of the input so far, with those that were left out.
+  virtual std::int64_t examples() const = 0;
+
   // What the user should be warned of, a sentence, when read() returned false;
   // "": nothing.
   virtual std::string warning() const { return ""; }
@@ -44,6 +47,9 @@ struct ReaderOptions {
   std::string dtype;         // "u8", "f32", ...; "": as fits the format
   std::string classes;       // class_labels.h
   bool regression = false;   // labels are numbers to predict
+  // Length of the tensor "id", [n, id_bytes] bytes of UTF-8 padded with zeros.
+  // 0: csv has 32; a raw example ends with no id.
+  std::int64_t id_bytes = 0;
 };
 
 struct CsvOptions {
@@ -61,11 +67,9 @@ struct CsvOptions {
   std::int64_t steps = 0;       // of the longest sequence
   std::string longer = "fail";  // those that are longer: fail, truncate, skip
   bool per_step = false;        // a label for each step; else the last row's
-  // Column that names an example, which becomes the tensor "id", [n, id_bytes]
-  // bytes of UTF-8 padded with zeros; of a sequence: its first row's.  "":
-  // none.
+  // Column that names an example, which becomes the tensor "id"; of a sequence:
+  // its first row's.  "": none.
   std::string id;
-  std::int64_t id_bytes = 32;
   // Column of what a label counts in learning, which becomes "labels_mask"; "":
   // all count 1.
   std::string weight;
@@ -103,8 +107,8 @@ std::unique_ptr<Reader> open_cifar(const std::vector<std::string>& inputs,
                                    const ReaderOptions& options,
                                    BadRecords& bad);
 // An example is shape's numbers of dtype; then, little-endian, its class as
-// I32, or `targets` numbers, F32 (F64 where dtype is F64, I32 or I64).  Inputs
-// are taken as they are, not unpacked.
+// I32, or `targets` numbers, F32 (F64 where dtype is F64, I32 or I64); then its
+// id.  Inputs are taken as they are, not unpacked.
 std::unique_ptr<Reader> open_raw(const std::vector<std::string>& inputs,
                                  const ReaderOptions& options,
                                  const RawOptions& raw, BadRecords& bad);

@@ -53,6 +53,7 @@ std::unique_ptr<Reader> open(int format, int variant, const std::string& path,
       options.shape = "2,3";
       options.dtype = (variant & 1) != 0 ? "f32" : "u8";
       options.regression = (variant & 2) != 0;
+      options.id_bytes = (variant & 8) != 0 ? 3 : 0;
       return open_raw({path}, options,
                       {.labels = (variant & 4) != 0, .targets = 2}, bad);
     default:

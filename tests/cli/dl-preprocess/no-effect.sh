@@ -7,3 +7,6 @@ try svmlight --variant 100
 try csv --label 1 --no-labels
 try idx --no-labels --regression images
 try csv --label 1 --id-bytes 4
+try cifar --id-bytes 4
+try raw --id-bytes 0
+try csv --label 1 --examples 0

@@ -34,6 +34,12 @@ for i in range(3):
     Image.new("RGB", (20, 30), (i, 0, 0)).save(f"dogs/{i}.jpg")'
 run_next 'PIL'
 dl-shard --info pets.dls | grep -E '^  [01] [a-z]'
+dl-shard --head 1 --json pets.dls | grep -o '"id":"[^"]*"'
+rm pets.dls
+echo torn >dogs/9.png
+PATH=$blocks/bin:$PATH bash "$blocks/$next" 2>torn
+echo "a picture that Python cannot read: status $?, $(ls pets.dls 2>/dev/null)"
+tail -n 1 torn
 
 seq 300 >book.txt
 run_next 'text.idx next.idx'

@@ -110,25 +110,24 @@ TEST_CASE("csv: --id keeps the name of a row") {
   csv.header = true;
   csv.label = "c";
   csv.id = "key";
-  csv.id_bytes = 8;
+  ReaderOptions options;
+  options.id_bytes = 8;
   const std::string text = "x,key,c\n1, k1 ,a\n2,\"gr\xc3\xbc\xc3\x9f\",b\n";
-  data::DataSet set = read(text, csv);
+  data::DataSet set = read(text, csv, options);
   CHECK(ids(set) == std::vector<std::string>{"k1", "gr\xc3\xbc\xc3\x9f"});
   CHECK(set.get("id").shape() == tensor::Shape{2, 8});
   CHECK(values(set.get("features")) == std::vector<double>{1, 2});
-  csv.id_bytes = 5;
-  CHECK_THAT(said(text, csv),
+  options.id_bytes = 5;
+  CHECK_THAT(said(text, csv, options),
              Catch::Contains("line 3, column 2 ('key'): the id 'gr\xc3\xbc\xc3"
                              "\x9f' has 6 bytes, --id-bytes is 5"));
-  csv.id_bytes = 0;
-  complaint([&] { read(text, csv); }, Code::kUsage);
-  csv.id_bytes = 8;
-  CHECK_THAT(said("x,key,c\n1,,a\n", csv),
+  options.id_bytes = 8;
+  CHECK_THAT(said("x,key,c\n1,,a\n", csv, options),
              Catch::Contains("the id is missing"));
-  CHECK_THAT(said("x,key,c\n1,\xfc,a\n", csv),
+  CHECK_THAT(said("x,key,c\n1,\xfc,a\n", csv, options),
              Catch::Contains("the id '\\xfc' is not UTF-8 text"));
   csv.id = "kee";
-  CHECK_THAT(complaint([&] { read(text, csv); }, Code::kUsage),
+  CHECK_THAT(complaint([&] { read(text, csv, options); }, Code::kUsage),
              Catch::Contains("did you mean 'key'?"));
 }
 

@@ -448,7 +448,8 @@ TEST_CASE("raw: targets, no labels, and records that are of no use") {
   CHECK(set.examples() == 2);
 
   CHECK_THAT(complaint([&] { read(number(1), options, {}); }),
-             Catch::EndsWith("ends inside an example; it was cut short"));
+             Catch::EndsWith("ends inside an example, of 8 bytes by --shape, "
+                             "--dtype and what follows; it was cut short"));
   CHECK_THAT(complaint([&] { read(number(1) + number(NAN), options, {}); }),
              Catch::EndsWith("example 1: target 1 is not finite, or beyond "
                              "1e140"));
@@ -474,6 +475,39 @@ TEST_CASE("raw: targets, no labels, and records that are of no use") {
   options.shape = "";
   CHECK_THAT(complaint([&] { read("", options, {}); }, Code::kUsage),
              Catch::StartsWith("raw wants --shape and --dtype"));
+}
+
+TEST_CASE("raw: an example ends with its id") {
+  test::Files files;
+  ReaderOptions options;
+  options.shape = "1";
+  options.dtype = "u8";
+  options.classes = "3";
+  options.id_bytes = 3;
+  BadRecords none(0);
+  const auto read = [&](const std::string& text, const RawOptions& raw) {
+    auto reader = open_raw({files.write("r", text)}, options, raw, none);
+    return drain(*reader);
+  };
+  const auto bytes = [](const auto& text) {
+    return std::string(text, sizeof text - 1);
+  };
+  const data::DataSet set = read(bytes("a\1\0\0\0x\0\0b\2\0\0\0a.g"), {});
+  CHECK(ids(set) == std::vector<std::string>{"x", "a.g"});
+  CHECK(set.get("id").shape() == Shape{2, 3});
+  CHECK(values(set.get("features")) == std::vector<double>{'a', 'b'});
+  CHECK(values(set.get("labels")) == std::vector<double>{1, 2});
+  CHECK(ids(read(bytes("ax\0\0"), {.labels = false})) ==
+        std::vector<std::string>{"x"});
+  const auto complains = [&](const std::string& text) {
+    return complaint([&] { read(text, {.labels = false}); });
+  };
+  CHECK_THAT(complains(bytes("a\0\0\0")),
+             Catch::EndsWith("example 1: the id is missing"));
+  CHECK_THAT(complains(bytes("a\xfc\0\0")),
+             Catch::Contains("example 1: the id '\\xfc' is not UTF-8 text"));
+  CHECK_THAT(complains(bytes("ax\0y")),
+             Catch::EndsWith("the id 'x' has more than zeros behind it"));
 }
 
 }  // namespace dl::vectorize::readers_test
