@@ -117,8 +117,8 @@ EndMark Shard::State::read_mark(std::uint64_t offset, std::uint64_t n,
 void Shard::State::explain(std::uint64_t size, std::uint64_t end) const {
   if (size == 0) fail(" is empty; a DataSet stream has at least an end mark");
   const std::string what =
-      io::looks_like(bytes(0, std::min<std::uint64_t>(size, 32)));
-  if (what != "zstd data") fail(" is no DataSet stream but " + what);
+      io::no_stream_but(bytes(0, std::min<std::uint64_t>(size, 1 << 16)));
+  if (!what.starts_with("zstd data")) fail(" is no DataSet stream but " + what);
   if (end < size) fail(" has no end mark at byte " + std::to_string(end));
   fail(" ends without an end mark; it was cut short");
 }

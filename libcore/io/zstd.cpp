@@ -216,7 +216,7 @@ bool FrameReader::next(Frame& frame) {
     s.read_compressed(frame);
   } else {
     s.want(32);
-    bad_data("no zstd frame but " + looks_like({s.data(), s.ready()}));
+    bad_data("no zstd frame but " + no_stream_but({s.data(), s.ready()}));
   }
   frame.stored_bytes = s.offset - frame.offset;
   return true;

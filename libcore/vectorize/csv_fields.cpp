@@ -23,6 +23,17 @@ void put(Tensor& target, std::int64_t i, std::span<const std::byte> row) {
               row.data(), row.size());
 }
 
+// Dates and times of digits, as 2024-01-31, 31.1.2024 08:30 and 8:30.
+bool is_date(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  return !text.empty() &&
+         kDigits.find(text.front()) != std::string_view::npos &&
+         text.find_first_not_of("0123456789-/.: TZ+") ==
+             std::string_view::npos &&
+         (text.find_first_of("-/:", 1) != std::string_view::npos ||
+          std::ranges::count(text, '.') == 2);
+}
+
 // As pandas and R write them.
 bool parse_truth(std::string_view text, double& value) {
   const bool yes = text == "True" || text == "TRUE" || text == "true";
@@ -47,7 +58,7 @@ MissingRule::MissingRule(const CsvOptions& csv) {
         "--missing: want fail, skip or fill:NUMBER, got '" + csv.missing + "'"};
 }
 
-CsvFields::CsvFields(const CsvTable& table, const ReaderOptions& options,
+CsvFields::CsvFields(CsvTable& table, const ReaderOptions& options,
                      const CsvOptions& csv, BadRecords& bad)
     : table_(table),
       options_(options),
@@ -185,10 +196,18 @@ bool CsvFields::parse() {
   if (skip)
     bad_.skip();
   else if (!problem.empty())
-    bad_.add(problem);
+    bad_.add(bad_.tolerant() ? problem : all_problems(problem));
   else
     bad_.fill(filled_);
   return !skip && problem.empty();
+}
+
+bool CsvFields::names_columns() const {
+  return table_.is_first() && !table_.has_header() &&
+         std::ranges::none_of(features_, [&](std::size_t i) {
+           double value = 0;
+           return parse_number(table_.field(i), value);
+         });
 }
 
 std::string CsvFields::features(bool& skip) {
@@ -228,10 +247,6 @@ std::string CsvFields::number(Tensor& row, std::int64_t i, std::size_t column,
 
 // In the first row it is the column, or the whole row, that has no numbers.
 std::string CsvFields::no_number(std::size_t column, bool is_label) const {
-  const auto is_number = [&](std::size_t i) {
-    double value = 0;
-    return parse_number(table_.field(i), value);
-  };
   const std::string_view text = table_.field(column);
   std::string with_point(text);
   std::ranges::replace(with_point, ',', '.');
@@ -242,11 +257,14 @@ std::string CsvFields::no_number(std::size_t column, bool is_label) const {
                ? " (numbers want a decimal point, not a comma)"
                : " (numbers want a decimal point, not a comma: read 'pipe:tr "
                  ", . <FILE')";
-  else if (table_.is_first() && !table_.has_header() &&
-           std::ranges::none_of(features_, is_number))
+  else if (names_columns())
     hint = " (does the first row name the columns? --header)";
   else if (table_.is_first() && is_label)
     hint = " (without --regression labels may be names of classes)";
+  else if (table_.is_first() && is_date(text))
+    hint =
+        " (--drop leaves the column out; of dates make numbers, as month and "
+        "weekday)";
   else if (table_.is_first())
     hint =
         " (--drop or --id if the column is no feature; of words make columns "

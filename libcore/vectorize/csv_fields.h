@@ -3,6 +3,7 @@
 #ifndef DL_LIBCORE_VECTORIZE_CSV_FIELDS_H_
 #define DL_LIBCORE_VECTORIZE_CSV_FIELDS_H_
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,7 +32,7 @@ class CsvFields {
   // All must outlive this object.  Throws Error: kUsage, a column that an
   // option names is not there; none is left to be features; ...; kData, two
   // features or two labels have one name.
-  CsvFields(const CsvTable& table, const ReaderOptions& options,
+  CsvFields(CsvTable& table, const ReaderOptions& options,
             const CsvOptions& csv, BadRecords& bad);
 
   // Whether the current row has the columns of the others, and says which
@@ -39,7 +40,8 @@ class CsvFields {
   bool is_whole();
   // Takes the current, whole row in.  False: it is to be left out, and `bad`
   // knows.
-  // Throws Error: kData, there are more bad records than allowed.
+  // Throws Error: kData, there are more bad records than allowed; if none is,
+  // with a sentence for each column in which this row or a later one is bad.
   bool parse();
   // The name of the sequence that the current, whole row is a step of.
   std::string_view sequence() const { return table_.field(*sequence_); }
@@ -62,6 +64,12 @@ class CsvFields {
   // What is wrong with the field, or ""; *skip says that it lacks a value and
   // that such rows are left out.
   std::string features(bool& skip);
+  // Of the columns of the current row that lack a sentence in `problems`.
+  void add_problems(std::map<std::size_t, std::string>& problems);
+  std::string all_problems(const std::string& first);
+  std::string drop_hint(
+      const std::map<std::size_t, std::string>& problems) const;
+  bool names_columns() const;  // as the row seems to
   std::string number(tensor::Tensor& row, std::int64_t i, std::size_t column,
                      bool& skip);
   std::string no_number(std::size_t column, bool is_label) const;
@@ -72,7 +80,7 @@ class CsvFields {
   std::string weight(bool& skip);
   std::string id();
 
-  const CsvTable& table_;
+  CsvTable& table_;
   const ReaderOptions& options_;
   const CsvOptions& csv_;
   BadRecords& bad_;

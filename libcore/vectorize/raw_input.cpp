@@ -6,15 +6,18 @@
 #include "libcore/base/byte_order_mark.h"
 #include "libcore/base/error.h"
 #include "libcore/io/decompress.h"
+#include "libcore/vectorize/other_format.h"
 
 namespace dl::vectorize {
 
 RawInput::RawInput(const std::string& spec, Kind kind) : buffer_(1 << 18) {
   source_ = io::open_source(spec);
-  if (kind == Kind::kBytes) return;
-  source_ = io::decompress(std::move(source_));
+  if (kind != Kind::kBytes) source_ = io::decompress(std::move(source_));
   read_start();
-  refuse_other_formats();
+  if (size_ == 0) return;
+  other_ = other_format(name(), std::span(buffer_).first(size_));
+  if (kind == Kind::kBytes) return;
+  if (!other_.empty()) throw Error{Code::kData, other_};
   if (kind != Kind::kText) return;
   refuse_utf16(ahead(), name(), Code::kData);
   at_ = size_ - without_byte_order_mark(ahead()).size();
@@ -27,59 +30,6 @@ void RawInput::read_start() {
     if (n == 0) break;
     size_ += n;
   }
-}
-
-// What no reader takes, with what helps.  No IDX or CIFAR file begins so.
-void RawInput::refuse_other_formats() {
-  struct Other {
-    std::string_view magic;
-    const char* what;
-    const char* unpack;  // a command, or null
-    const char* help = nullptr;
-  };
-  constexpr const char* kAsIdx =
-      "write images as IDX or CIFAR files first, dl-preprocess(1)";
-  static constexpr Other kOthers[] = {
-      {"\xfd"
-       "7zXZ",
-       "xz data", "xz -dc"},
-      {"BZh", "bzip2 data", "bzip2 -dc"},
-      {"PK\x03\x04", "a zip archive", "unzip -p"},
-      {"\xff\xfe", "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
-      {"\xfe\xff", "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
-      {"PAR1", "a Parquet file", nullptr, "write it as CSV first"},
-      {"\x93NUMPY", "a NumPy array", nullptr, "write it as CSV first"},
-      {"\x89HDF", "an HDF5 file", nullptr, "write what it has as CSV first"},
-      {"\x89PNG", "a PNG image", nullptr, kAsIdx},
-      {"\xff\xd8\xff", "a JPEG image", nullptr, kAsIdx},
-  };
-  const std::string_view start = ahead();
-  for (const Other& other : kOthers) {
-    if (!start.starts_with(other.magic)) continue;
-    std::string text = name() + " is " + other.what;
-    if (other.unpack != nullptr) {
-      const bool file =
-          name().starts_with('\'') && !name().starts_with("'pipe:");
-      const std::string path =
-          file ? name().substr(1, name().size() - 2) : "FILE";
-      // Packed once more, which is undone here, but not by the command.
-      const char* outer = path.ends_with(".gz")    ? "zcat "
-                          : path.ends_with(".zst") ? "zstdcat "
-                                                   : nullptr;
-      text += ": read 'pipe:" +
-              (outer == nullptr ? other.unpack + (" " + path)
-                                : outer + path + " | " + other.unpack) +
-              "'";
-    }
-    if (other.help != nullptr) text += std::string(": ") + other.help;
-    throw Error{Code::kData, text};
-  }
-  if (start.size() > 9 && start[7] == '\0' && start[8] == '{')
-    throw Error{
-        Code::kData,
-        name() + (start.find("dl-dataset") != std::string_view::npos
-                      ? " is a DataSet stream already: dl-shard reads it"
-                      : " is a safetensors file, which no format here is")};
 }
 
 void RawInput::refuse_empty() {
@@ -105,7 +55,8 @@ bool RawInput::read(std::span<std::byte> bytes, const char* what) {
   if (done < bytes.size()) {
     close();  // a command that failed is the reason
     throw Error{Code::kData,
-                name() + ": ends inside " + what + "; it was cut short"};
+                name() + ": ends inside " + what + "; " +
+                    (other_.empty() ? "it was cut short" : other_)};
   }
   return true;
 }

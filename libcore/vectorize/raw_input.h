@@ -61,8 +61,8 @@ class RawInput {
  private:
   bool refill();
   void read_start();
-  void refuse_other_formats();
   std::unique_ptr<io::Source> source_;
+  std::string other_;  // the sentence about the format that it seems to have
   std::vector<std::byte> buffer_;
   std::size_t at_ = 0, size_ = 0;
 };

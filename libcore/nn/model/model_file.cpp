@@ -262,14 +262,32 @@ Model model_of(const io::SafetensorsHeader& header,
   }
 }
 
+std::string help_for(const io::FileKind& kind) {
+  if (kind.what == io::FileClass::kModel) return ": dl-import makes one of it";
+  if (kind.what == io::FileClass::kHdf5 || kind.what == io::FileClass::kArchive)
+    return ": if it is a model of another program, dl-import makes one of it";
+  if (kind.what == io::FileClass::kJson)
+    return ": dl-master --net trains a network, dl-import reads one of Keras "
+           "with its --weights";
+  return kind.text == "zstd data" ? ", such as a DataSet stream" : "";
+}
+
 // A data set or a table in the place of a model is called by its name.
-constexpr std::size_t kKindBytes = 32;  // that tell
+constexpr std::size_t kKindBytes = 512;  // that tell
 void check_kind(std::span<const std::byte> start) {
-  const std::string kind = io::looks_like(start);
-  if (start.size() > 9 && kind != "a safetensors file")
-    throw Error{Code::kData,
-                "is no model but " + kind +
-                    (kind == "zstd data" ? ", such as a DataSet stream" : "")};
+  if (start.size() < 10) return;
+  const io::FileKind kind = io::file_kind(start);
+  switch (kind.what) {
+    case io::FileClass::kOurModel:
+    case io::FileClass::kOurData:
+    case io::FileClass::kSafetensors:
+      return;
+    default:
+      throw Error{Code::kData, (kind.what == io::FileClass::kModel
+                                    ? "is no model of dl-tools but "
+                                    : "is no model but ") +
+                                   kind.text + help_for(kind)};
+  }
 }
 
 // keep: leave the parameters where they are, if that is possible.

@@ -79,7 +79,9 @@ ModelStrings metadata_of(const Model& model) {
 void check_version(const ModelStrings& metadata) {
   const auto format = metadata.find("format");
   if (format == metadata.end() || format->second != "dl-model")
-    bad_data("is no model of dl-tools (its metadata lack the format)");
+    bad_data(
+        "is no model of dl-tools (its metadata lack the format); of weights of "
+        "PyTorch dl-import --weights makes one");
   const std::string& version = text_at(metadata, "version");
   int major = 0;
   const char* end = version.data() + version.size();

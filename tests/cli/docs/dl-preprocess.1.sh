@@ -1,5 +1,29 @@
 . "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
 page man/dl-preprocess.1.scd
+
+animals animals.csv
+awk -F, 'NR > 1 { printf "{\"height\":%s,\"weight\":%s,\"species\":\"%s\"}\n", $1, $2, $3 }' \
+  animals.csv >animals.jsonl
+run_next 'jq'
+dl-shard --info animals.dls | grep '^features\|^examples'
+skip_next 'read_parquet' 'wants pandas'
+skip_next 'get_dummies' 'wants pandas'
+python3 - <<'END'
+import os, wave
+for folder in "no", "yes":
+    os.mkdir(folder)
+    for seconds in 1, 2:
+        with wave.open(f"{folder}/{seconds}.wav", "wb") as sound:
+            sound.setparams((1, 2, 16000, 0, "NONE", ""))
+            sound.writeframes(b"\1\2" * 12000 * seconds)
+END
+run_next 'wave'
+dl-shard --head 1 --json words.dls |
+  python3 -c 'import json, sys
+example = json.load(sys.stdin)
+print(example["id"], example["features"][11999:12001])'
+skip_next 'numpy' 'wants NumPy'
+
 mnist . 96 1
 run_next 'dl-shard -n 16'
 

@@ -145,10 +145,40 @@ TEST_CASE("what is no frame is described") {
   CHECK(damage_of([&] { reader.next(frame); }) ==
         "no zstd frame but a git-LFS pointer (run: git lfs pull)");
   CHECK(looks_like(bytes_of("a,b\n1,2\n")) == "text (starts with 'a,b')");
+  CHECK(no_stream_but(bytes_of("a,b\n1,2\n")) ==
+        "text (starts with 'a,b'): dl-preprocess makes one of raw data");
+  CHECK(no_stream_but(bytes_of("\x1f\x8b")) ==
+        "gzip data: read 'pipe:gzip -dc FILE'");
   CHECK(looks_like(bytes_of("\x1f\x8b")) == "gzip data");
   CHECK(looks_like({}) == "nothing");
   CHECK(looks_like(bytes_of("\x01\x02\x03\x04\x05")) ==
         "unknown data (starts with 01 02 03 04)");
+}
+
+TEST_CASE("the kind of a file is not guessed of data that look alike") {
+  const auto what = [](const std::string& text) {
+    return file_kind(bytes_of(text)).what;
+  };
+  CHECK(what("PAR1,ID3,RIFF\n1,2,3\n") == FileClass::kUnknown);
+  CHECK(what("{a},b\n") == FileClass::kUnknown);
+  CHECK(what("[1,2]\n") == FileClass::kUnknown);
+  CHECK(what("\xef\xbb\xbf {\n\"a\": 1}") == FileClass::kJson);
+  CHECK(what("[[1,2],[3,4]]") == FileClass::kJson);
+  // An image of CIFAR's class 8 is no ONNX, whatever its first pixels.
+  std::string image(3073, '\0');
+  image[0] = 8;
+  image[1] = 7;
+  for (const char pixel : {'\x12', '\x3a', '\x1a', '\x22'}) {
+    image[2] = pixel;
+    CHECK(what(image) == FileClass::kUnknown);
+  }
+  CHECK(what(std::string("\x08\x07\x12\x07pytorch\x1a\x05"
+                         "2.1.0:")) == FileClass::kModel);
+  CHECK(what(std::string("\x08\x07\x3a\xae\x2b\x0a\x4d", 7) +
+             std::string(16, 'x')) == FileClass::kModel);
+  for (const std::size_t size : {0, 1, 2, 8, 9, 10, 31, 260})
+    for (const char* start : {"PK\3\4", "RIFF", "\x08\x07\x3a", "\x08\x07\x12"})
+      file_kind(bytes_of((start + std::string(300, '\xff')).substr(0, size)));
 }
 
 TEST_CASE("raw files are unpacked by magic number") {

@@ -77,19 +77,25 @@ TEST_CASE("inputs of another kind are called by their name") {
              Catch::Contains("x' is xz data: read 'pipe:xz -dc /") &&
                  Catch::EndsWith("x'"));
   CHECK_THAT(said("BZh91AY"), Catch::Contains("read 'pipe:bzip2 -dc "));
-  CHECK_THAT(said("PK\x03\x04"), Catch::Contains("read 'pipe:unzip -p "));
+  CHECK_THAT(said("PK\x03\x04"),
+             Catch::Contains("is in it, by 'pipe:unzip -p "));
   CHECK_THAT(said(std::string("\xff\xfe"
                               "1\0,\0",
                               6)),
              Catch::Contains("is UTF-16 text: read 'pipe:iconv -f UTF-16 "));
-  CHECK_THAT(said("PAR1abc"),
-             Catch::EndsWith("is a Parquet file: write it as CSV first"));
-  CHECK_THAT(said("\x89PNG\r\n"), Catch::Contains("is a PNG image: write "));
+  CHECK_THAT(said("PAR1\x15\x04"),
+             Catch::EndsWith("is a Parquet file: write it as CSV first, see "
+                             "OTHER FORMATS in dl-preprocess(1)"));
+  CHECK_THAT(said("\x89PNG\r\n"),
+             Catch::Contains("is a PNG image: a program writes its pixels"));
   const std::string size("\x40\0\0\0\0\0\0\0", 8);
   CHECK_THAT(said(size + "{\"__metadata__\":{\"format\":\"dl-dataset\""),
              Catch::Contains("is a DataSet stream already: dl-shard reads it"));
   CHECK_THAT(said(size + "{\"__metadata__\":{\"format\":\"dl-model\""),
-             Catch::Contains("is a safetensors file"));
+             Catch::Contains("is a model of dl-tools, no data: dl-infer and"));
+  CHECK_THAT(
+      said(size + "{\"weight\":{\"dtype\":\"F32\""),
+      Catch::EndsWith("is a safetensors file; no format here reads one"));
 }
 
 TEST_CASE("idx: labels and images that changed places") {

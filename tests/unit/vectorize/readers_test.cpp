@@ -47,7 +47,7 @@ TEST_CASE("idx: lies about sizes are found") {
     auto reader = open_idx({path}, false, {}, bad);
     drain(*reader);
   };
-  CHECK_THAT(complaint([&] { read("GIF89a"); }),
+  CHECK_THAT(complaint([&] { read("GIF99a"); }),
              Catch::Contains("is no IDX file"));
   CHECK_THAT(complaint([&] { read(""); }), Catch::EndsWith("': is empty"));
   CHECK_THAT(complaint([&] {

@@ -344,9 +344,11 @@ TEST_CASE("what is wrong with a model is said") {
     return [=](dl::Json& h) { h["__metadata__"][key] = value; };
   };
   CHECK(say([](dl::Json& h) { h.erase("__metadata__"); }) ==
-        "is no model of dl-tools (its metadata lack the format)");
+        "is no model of dl-tools (its metadata lack the format); of weights of "
+        "PyTorch dl-import --weights makes one");
   CHECK(say(set("format", "pt")) ==
-        "is no model of dl-tools (its metadata lack the format)");
+        "is no model of dl-tools (its metadata lack the format); of weights of "
+        "PyTorch dl-import --weights makes one");
   CHECK(say(set("version", "3.0")) ==
         "is a model of version 3.0; this program reads up to version 2");
   CHECK(say(set("version", "x")) == "version 'x' is none");

@@ -1,0 +1,84 @@
+#include "libcore/vectorize/other_format.h"
+
+#include <string_view>
+
+#include "libcore/io/looks_like.h"
+
+namespace dl::vectorize {
+namespace {
+
+using io::FileClass;
+
+// The file of a source's name, for a command; FILE where it is none.
+std::string path_in(const std::string& name) {
+  return name.starts_with('\'') && !name.starts_with("'pipe:")
+             ? name.substr(1, name.size() - 2)
+             : "FILE";
+}
+
+// "'pipe:xz -dc t.csv.xz'".  Who has read the file undid a gzip or zstd around
+// it, which the command does not.
+std::string unpacked_by(const std::string& command, const std::string& path,
+                        const std::string& member) {
+  const char* outer = path.ends_with(".gz")    ? "zcat "
+                      : path.ends_with(".zst") ? "zstdcat "
+                                               : nullptr;
+  if (outer == nullptr || command.starts_with("tar"))
+    return "'pipe:" + command + " " + path + member + "'";
+  return "'pipe:" + (outer + path) + " | " + command + member + "'";
+}
+
+// Of JSON.
+bool is_array(std::span<const std::byte> start) {
+  const std::string_view text(reinterpret_cast<const char*>(start.data()),
+                              start.size());
+  return text[text.find_first_of("[{")] == '[';
+}
+
+std::string help_for(const io::FileKind& kind, const std::string& path) {
+  constexpr const char* kPage = "see OTHER FORMATS in dl-preprocess(1)";
+  switch (kind.what) {
+    case FileClass::kPacked:
+      return ": read " + unpacked_by(kind.unpack, path, "");
+    case FileClass::kArchive:
+      return ": read a file that is in it, by " +
+             unpacked_by(kind.unpack, path, " NAME");
+    case FileClass::kImage:
+      return std::string(": a program writes its pixels for raw, ") + kPage;
+    case FileClass::kSound:
+      return std::string(": a program writes its samples for raw, ") + kPage;
+    case FileClass::kArrays:
+      return std::string(": a program writes its numbers for raw, ") + kPage;
+    case FileClass::kTable:
+      return std::string(": write it as CSV first, ") + kPage;
+    case FileClass::kHdf5:
+      return std::string(
+                 ": a program writes its numbers for raw; a model of Keras is "
+                 "for dl-import; ") +
+             kPage;
+    case FileClass::kModel:
+      return ", no data: dl-import makes a model of dl-tools of it";
+    case FileClass::kOurModel:
+      return ", no data: dl-infer and dl-eval take it as --model";
+    default:
+      return "; no format here reads one";
+  }
+}
+
+}  // namespace
+
+std::string other_format(const std::string& name,
+                         std::span<const std::byte> start) {
+  const io::FileKind kind = io::file_kind(start);
+  if (kind.what == FileClass::kUnknown) return "";
+  if (kind.what == FileClass::kOurData)
+    return name + " is a DataSet stream already: dl-shard reads it";
+  const std::string path = path_in(name);
+  if (kind.what == FileClass::kJson)
+    return name + " is JSON: read it as CSV, by 'pipe:jq -r \"" +
+           (is_array(start) ? ".[] | " : "") + "[.NAME, .NAME] | @csv\" " +
+           path + "'";
+  return name + " is " + kind.text + help_for(kind, path);
+}
+
+}  // namespace dl::vectorize
