@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # PySpark on this machine: three executors of one core, which are processes, with what
 # dl-spark(7) says of them.  DL_SPARK_VENV is a virtual environment with pyspark, pyarrow,
-# pandas and numpy; else .venv/spark of the repository is made, once.
+# pandas and numpy; else .venv/spark-VERSION of the repository is made, once, of
+# spark_version.
 set -u
 skip() { echo "$*" >&2; exit 77; }
 fail() { echo "FAILED: $*"; exit 1; }
@@ -10,11 +11,12 @@ command -v java >/dev/null ||
   skip "no java: scripts/bootstrap --engines installs it"
 java=$(java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p')
 [ "${java:-0}" -ge 17 ] || skip "java is $java, and Spark wants 17 or newer"
-venv=${DL_SPARK_VENV:-$DL_TEST_ROOT/.venv/spark}
+version=${spark_version:-4.0}
+venv=${DL_SPARK_VENV:-$DL_TEST_ROOT/.venv/spark-$version}
 if ! "$venv/bin/python" -c 'import pyspark, pyarrow, pandas, numpy' 2>/dev/null; then
   [ -z "${DL_SPARK_VENV:-}" ] || skip "DL_SPARK_VENV=$venv has no pyspark, pyarrow, pandas and numpy"
   { python3 -m venv "$venv" &&
-    "$venv/bin/pip" install -q 'pyspark>=4.0,<4.1' pyarrow pandas numpy; } >&2 ||
+    "$venv/bin/pip" install -q "pyspark==$version.*" pyarrow 'pandas<3' numpy; } >&2 ||
     skip "no pyspark: it comes from PyPI, which is not reached"
 fi
 export PYSPARK_PYTHON=$venv/bin/python

@@ -167,10 +167,19 @@ def _arrow(kind):
                                           ("probability", pa.float64())])))
 
 
+def _spark(kind):
+    from pyspark.sql.types import (ArrayType, DoubleType, StringType, StructField,
+                                   StructType)
+    return {"double": DoubleType(), "string": StringType(),
+            "array<double>": ArrayType(DoubleType())}.get(
+                kind, ArrayType(StructType([StructField("class", StringType()),
+                                            StructField("probability", DoubleType())])))
+
+
 def _with_fields(schema, added):
-    from pyspark.sql.types import StructType
-    new = StructType.fromDDL(", ".join(f"`{name}` {kind}" for name, kind, _ in added))
-    return StructType(schema.fields + new.fields)
+    from pyspark.sql.types import StructField, StructType
+    return StructType(schema.fields +
+                      [StructField(name, _spark(kind)) for name, kind, _ in added])
 
 
 def _numbered(schema):
