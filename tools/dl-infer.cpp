@@ -23,7 +23,7 @@
 #include "libcore/nn/predict/part_of.h"
 #include "libcore/nn/predict/prediction_writer.h"
 #include "libcore/nn/predict/predictor.h"
-#include "tools/predictor-options.h"
+#include "tools/dl-infer-options.h"
 
 namespace {
 
@@ -41,49 +41,18 @@ constexpr dl::cli::ToolInfo kTool = {
     .on_kill = dl::io::remove_unfinished,
 };
 
-struct Args {
-  std::string model, format = "jsonl", output = "-", score, state;
-  std::vector<std::string> nodes;
-  std::int64_t top = 1, sample = 0, samples = 1, seed = 0;
-  bool keep_features = false, no_provenance = false;
-  dl::nn::PredictorOptions predictor;
-  std::vector<std::string> operands, command_line;
-  const dl::cli::Options* options = nullptr;
-};
-
-void declare(dl::cli::Options& opt, Args& a) {
-  a.options = &opt;
-  opt.add("model,m", &a.model, "FILE", "the model");
-  opt.add("output,o", &a.output, "FILE", "where the predictions go");
-  opt.add("format", &a.format, "FORMAT",
-          "jsonl, or dls: DataSets with predictions as labels, or nodes as "
-          "features");
-  opt.add("output-of", &a.nodes, "NODE",
-          "what this node says instead, may be repeated");
-  opt.add("top", &a.top, "N", "jsonl: list the N likeliest classes");
-  opt.add("sample", &a.sample, "N",
-          "no input: what N codes of an autoencoder stand for");
-  opt.add("score", &a.score, "KIND",
-          "reconstruction: how likely an autoencoder takes each example for");
-  opt.add("samples", &a.samples, "N", "codes drawn of each that is scored");
-  opt.add("seed", &a.seed, "N", "where codes that are drawn start from");
-  opt.add("keep-state", &a.state, "FILE",
-          "go on with sequences from the state that the last call left");
-  opt.flag("keep-features", &a.keep_features, "dls: copy the features too");
-  opt.flag("no-provenance", &a.no_provenance,
-           "dls: do not record how the stream was made");
-  dl::declare_predictor(opt, a.predictor);
-  opt.rest(&a.operands);
-}
-
 void print(std::string_view text) { std::cout << text << std::flush; }
 
 std::unique_ptr<dl::nn::PredictionWriter> open_writer(
     const Args& a, const dl::nn::Model& model) {
   const bool lines = a.format == "jsonl";
-  if (lines && a.output == "-") return dl::nn::write_lines(model, a.top, print);
+  const auto threshold =
+      a.options->given("threshold") ? std::optional(a.threshold) : std::nullopt;
+  if (lines && a.output == "-")
+    return dl::nn::write_lines(model, a.top, print, threshold);
   if (lines)
-    return dl::nn::write_lines(model, a.top, dl::io::open_sink(a.output));
+    return dl::nn::write_lines(model, a.top, dl::io::open_sink(a.output),
+                               threshold);
   dl::nn::StreamOptions options;
   if (!a.nodes.empty()) options.kind = dl::nn::StreamKind::kFeatures;
   options.keep_features = a.keep_features;
@@ -115,7 +84,7 @@ void write_samples(const Args& a) {
 }
 
 void write_scores(const Args& a, const std::vector<std::string>& specs) {
-  a.options->refuse({"output-of", "format", "top", "keep-state"},
+  a.options->refuse({"output-of", "format", "top", "threshold", "keep-state"},
                     "is not for --score");
   if (a.score != "reconstruction" || a.samples < 1 || a.samples > 1 << 20)
     throw Error{Code::kUsage,
@@ -144,7 +113,7 @@ void run(const Args& a) {
     a.options->refuse({"keep-features", "no-provenance"},
                       "is for --format dls");
   else
-    a.options->refuse({"top"}, "is for --format jsonl");
+    a.options->refuse({"top", "threshold"}, "is for --format jsonl");
   if (!a.nodes.empty())
     a.options->refuse({"keep-features"}, "is not for --output-of");
   if (a.options->given("sample")) return write_samples(a);

@@ -16,6 +16,7 @@
 #include "libcore/data/stream.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
+#include "tools/dl-shard-options.h"
 
 namespace {
 
@@ -35,44 +36,6 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-shard --verify 'train-*.dls'",
     .on_kill = dl::io::remove_unfinished,
 };
-
-struct Args {
-  dl::data::DealOptions deal;
-  bool verify = false, info = false, json = false, no_provenance = false;
-  std::int64_t head = 0;
-  std::vector<std::string> inputs = {"-"};
-  const dl::cli::Options* options = nullptr;
-};
-
-void declare(dl::cli::Options& opt, Args& a) {
-  a.options = &opt;
-  opt.section("Dealing options");
-  opt.add("output,o", &a.deal.prefix, "PREFIX", "start of every shard's name");
-  opt.add("shards,n", &a.deal.shards, "COUNT",
-          "how many shards to write (of each part)");
-  opt.size("size", &a.deal.size, "BYTES",
-           "most unpacked bytes in a shard, instead of --shards");
-  opt.add("batch", &a.deal.batch, "N",
-          "examples in a record; 0: as in the input");
-  opt.flag("shuffle", &a.deal.shuffle, "put all examples in a random order");
-  opt.add("split", &a.deal.split, "PARTS",
-          "deal into parts by a hash: train=0.8,test=0.2");
-  opt.flag("stratify", &a.deal.stratify,
-           "--split gives each part its share of every class");
-  opt.add("seed", &a.deal.seed, "N", "seed of --shuffle and --split");
-  opt.flag("zip", &a.deal.zip, "join inputs NAME=INPUT example by example");
-  opt.size("memory", &a.deal.memory, "SIZE",
-           "memory to use; what does not fit waits on disk");
-  opt.flag("force", &a.deal.force, "overwrite and replace older shards");
-  opt.flag("no-provenance", &a.no_provenance,
-           "do not note this command in the shards");
-  opt.section("Inspection options");
-  opt.flag("verify", &a.verify, "check every byte of the inputs");
-  opt.flag("info", &a.info, "describe the inputs");
-  opt.add("head", &a.head, "N", "write the first N examples to stdout");
-  opt.flag("json", &a.json, "--info and --head as JSON");
-  opt.rest(&a.inputs);
-}
 
 void verify(const Args& args) {
   std::int64_t bad = 0;
@@ -137,7 +100,8 @@ void deal(Args& args, int argc, char** argv) {
   dl::data::DealOptions& o = args.deal;
   if (!args.no_provenance) {
     o.step = {"dl-shard", DL_VERSION, {argv + 1, argv + argc}, {}};
-    if (o.shuffle || !o.split.empty()) o.step->seed = o.seed;
+    if (o.shuffle || (!o.split.empty() && !o.rule.in_order))
+      o.step->seed = o.seed;
   }
   if (!o.zip) dl::data::warn_of_missing(args.inputs, dl::cli::log());
   dl::cli::Progress progress;
@@ -164,13 +128,18 @@ void check(const Args& a) {
     a.options->refuse_section("Dealing options",
                               "is for dealing out, not for "
                               "--verify, --info and --head");
+  const dl::data::SplitRule& rule = a.deal.rule;
   if (!a.deal.shuffle && a.deal.split.empty())
     a.options->refuse({"seed"}, "is for --shuffle and --split");
+  if (!a.deal.shuffle && rule.in_order)
+    a.options->refuse({"seed"}, "does nothing to --in-order");
   if (heads && a.head <= 0) dl::bad_usage("--head must be positive");
   if (a.deal.shards <= 0) dl::bad_usage("--shards must be positive");
   if (a.deal.batch < 0) dl::bad_usage("--batch must not be negative");
-  if (a.deal.stratify && a.deal.split.empty())
-    dl::bad_usage("--stratify needs --split");
+  if (a.deal.split.empty())
+    a.options->refuse({"stratify", "group", "in-order"}, "needs --split");
+  if (rule.stratify + !rule.group.empty() + rule.in_order > 1)
+    dl::bad_usage("--stratify, --group and --in-order exclude each other");
   if (a.deal.size > 0 && a.options->given("shards"))
     dl::bad_usage("--shards and --size exclude each other");
 }

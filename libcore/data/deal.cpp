@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <numeric>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -54,6 +55,9 @@ class Dealer {
   std::vector<SplitPart> split() const;
   void start(const Metadata& metadata);
   void take(const DataSet& set);
+  std::uint64_t memory() const;
+  void hold(const DataSet& set);
+  void take_held();
   void add_statistics(const DataSet& set, const std::vector<std::size_t>& to);
   void check_counts() const;
   std::int64_t shards_of(const Part& part) const;
@@ -69,6 +73,8 @@ class Dealer {
   Metadata metadata_;  // of all inputs
   std::string first_input_;
   std::unique_ptr<Spool> spool_;
+  std::unique_ptr<Spool> held_;  // what waits for the number of all examples
+  std::vector<std::int64_t> held_sizes_;  // of its records
   std::vector<std::byte> row_;
   std::size_t buckets_ = 1;  // of a part
   io::Digest contents_;      // of what was read
@@ -113,14 +119,45 @@ void Dealer::start(const Metadata& metadata) {
                     std::to_string(kMaxRecordBytes / row_.size()) +
                     " of these examples, which have " +
                     std::to_string(row_.size()) + " bytes each"};
-  splitter_ = std::make_unique<Splitter>(split(), options_.seed,
-                                         options_.stratify, metadata.schema);
+  // Wrong options are told before all is read.
+  splitter_ = std::make_unique<Splitter>(split(), options_.seed, options_.rule,
+                                         metadata, 0);
   if (options_.shuffle)
     buckets_ = std::max<std::size_t>(
         1, bucket_count(row_.size(), options_.memory) / parts_.size());
   spool_ =
       std::make_unique<Spool>(shard_name(options_.prefix, 0, 1), row_.size(),
-                              buckets_ * parts_.size(), options_.memory);
+                              buckets_ * parts_.size(), memory());
+  if (options_.rule.in_order)
+    held_ = std::make_unique<Spool>(shard_name(options_.prefix, 0, 1),
+                                    row_.size(), 1, memory());
+}
+
+// Of a spool.
+std::uint64_t Dealer::memory() const {
+  return options_.memory / (options_.rule.in_order ? 2 : 1);
+}
+
+void Dealer::hold(const DataSet& set) {
+  held_sizes_.push_back(set.examples());
+  for (std::int64_t i = 0; i < set.examples(); ++i) {
+    get_row(set, i, row_);
+    held_->add(0, 0, row_);
+  }
+}
+
+// Where an example goes follows from how many there are.
+void Dealer::take_held() {
+  const auto total =
+      std::accumulate(held_sizes_.begin(), held_sizes_.end(), std::int64_t{0});
+  splitter_ = std::make_unique<Splitter>(split(), options_.seed, options_.rule,
+                                         metadata_, total);
+  Spool::Reader rows(*held_, 0, false);
+  for (const std::int64_t n : held_sizes_) {
+    DataSet set = make_set(metadata_.schema, n);
+    for (std::int64_t i = 0; i < n; ++i) put_row(set, i, rows.next());
+    take(set);
+  }
 }
 
 template <typename Reader>
@@ -135,7 +172,10 @@ void Dealer::read(Reader&& in) {
   if (!why.empty()) throw Error{Code::kData, why};
   for (DataSet set; in.read(set);) {
     try {
-      take(set);
+      if (held_)
+        hold(set);
+      else
+        take(set);
     } catch (Error& e) {
       if (e.code() == Code::kData)
         e.add_context(in.name() + ", examples up to " +
@@ -255,18 +295,20 @@ class PartRows {
 
 // The same input and options give the same shards, and the same id.
 std::string Dealer::set_id() const {
-  const Json text = {metadata_.to_strings().at("schema"),
-                     metadata_.classes,
-                     metadata_.columns,
-                     metadata_.targets,
-                     contents_.value(),
-                     options_.shards,
-                     options_.size,
-                     options_.batch,
-                     options_.shuffle,
-                     options_.seed,
-                     options_.split,
-                     options_.stratify};
+  Json text = {metadata_.to_strings().at("schema"),
+               metadata_.classes,
+               metadata_.columns,
+               metadata_.targets,
+               contents_.value(),
+               options_.shards,
+               options_.size,
+               options_.batch,
+               options_.shuffle,
+               options_.seed,
+               options_.split,
+               options_.rule.stratify};
+  if (!options_.rule.group.empty()) text.push_back(options_.rule.group);
+  if (options_.rule.in_order) text.push_back("in order");
   const std::string bytes = dump_json(text);
   return io::hex(io::digest(std::as_bytes(std::span(bytes))));
 }
@@ -303,6 +345,7 @@ void Dealer::write_part(std::size_t p, io::SinkGroup& group,
 }
 
 std::vector<Dealt> Dealer::write(const std::vector<std::string>& old) {
+  if (held_) take_held();
   check_counts();
   if (options_.step) metadata_.provenance.push_back(*options_.step);
   io::SinkGroup group;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "libcore/data/metadata.h"
+#include "libcore/data/split.h"
 
 namespace dl::data {
 
@@ -27,7 +28,7 @@ struct DealOptions {
   std::uint64_t seed = 0;  // of shuffle and split
   std::uint64_t memory = std::uint64_t{64} << 20;
   std::string split;               // "train=0.8,test=0.2", or empty
-  bool stratify = false;           // each part has its share of every class
+  SplitRule rule;                  // of it
   bool zip = false;                // inputs are sides of a zip, zip.h
   bool force = false;              // overwrite, and remove older shards
   std::optional<Provenance> step;  // appended to the provenance

@@ -58,17 +58,19 @@ std::vector<SplitPart> parse_split(const std::string& text) {
 }
 
 Splitter::Splitter(std::vector<SplitPart> parts, std::uint64_t seed,
-                   bool stratified, const std::map<std::string, Field>& schema)
-    : parts_(std::move(parts)), seed_(seed), stratified_(stratified) {
-  const auto labels = schema.find("labels");
-  if (stratified &&
-      (labels == schema.end() || tensor::is_real(labels->second.dtype) ||
+                   const SplitRule& rule, const Metadata& data,
+                   std::int64_t total)
+    : parts_(std::move(parts)), seed_(seed), rule_(rule), total_(total) {
+  const auto labels = data.schema.find("labels");
+  if (rule.stratify &&
+      (labels == data.schema.end() || tensor::is_real(labels->second.dtype) ||
        labels->second.shape.rank() > 0))
     throw Error{Code::kUsage,
                 "--stratify needs a class number for each example, which the "
                 "input does not have"};
+  if (!rule.group.empty()) group_.emplace(rule.group, data);
   std::size_t at = 0;
-  for (const auto& [name, field] : schema) {
+  for (const auto& [name, field] : data.schema) {
     const std::size_t bytes = row_bytes({{name, field}});
     if (!names_example(name)) values_.push_back({at, bytes});
     at += bytes;
@@ -78,7 +80,9 @@ Splitter::Splitter(std::vector<SplitPart> parts, std::uint64_t seed,
 std::size_t Splitter::part_of(const DataSet& set, std::int64_t i,
                               std::span<const std::byte> row) {
   if (parts_.size() == 1) return 0;
-  if (!stratified_) return by_hash(row);
+  if (rule_.in_order) return in_order();
+  if (group_) return by_group(set, i);
+  if (!rule_.stratify) return by_hash(row);
   const tensor::Tensor& labels = set.get("labels");
   return tensor::visit_dtype(labels.dtype(), [&]<typename T>() {
     return by_class(
@@ -91,10 +95,31 @@ std::size_t Splitter::by_hash(std::span<const std::byte> row) const {
   digest.add(std::as_bytes(std::span(&seed_, 1)));
   for (const Range& range : values_)
     digest.add(row.subspan(range.begin, range.bytes));
-  const double place = static_cast<double>(digest.value() >> 11) * 0x1p-53;
+  return at(digest.value());
+}
+
+std::size_t Splitter::by_group(const DataSet& set, std::int64_t i) const {
+  io::Digest digest;
+  digest.add(std::as_bytes(std::span(&seed_, 1)));
+  digest.add_text(group_->of(set, i));
+  return at(digest.value());
+}
+
+std::size_t Splitter::at(std::uint64_t hash) const {
+  const double place = static_cast<double>(hash >> 11) * 0x1p-53;
   std::size_t i = 0;
   while (i + 1 < parts_.size() && !(place < parts_[i].end)) ++i;
   return i;
+}
+
+std::size_t Splitter::in_order() {
+  const std::int64_t example = seen_++;
+  const auto end = [&](std::size_t p) {
+    return std::llround(parts_[p].end * static_cast<double>(total_));
+  };
+  std::size_t p = 0;
+  while (p + 1 < parts_.size() && example >= end(p)) ++p;
+  return p;
 }
 
 // The first part takes its share, the second one its share of the rest, and so

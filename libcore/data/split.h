@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "libcore/data/group.h"
 #include "libcore/data/metadata.h"
 
 namespace dl::data {
@@ -22,15 +24,23 @@ struct SplitPart {
 };
 std::vector<SplitPart> parse_split(const std::string& text);
 
-// By a hash of an example's values, so that no example moves when others are
-// added; or by class ("stratified"), so that each part gets its share of every
-// class, to within rounding.
+// What decides: a hash of an example's values, so that no example moves when
+// others are added; or one of these.
+struct SplitRule {
+  bool stratify = false;   // each part has its share of every class, to within
+                           // rounding
+  std::string group = {};  // a hash of what examples have in common, group.h
+  bool in_order = false;   // the first part has the first examples, and so on
+};
+
 class Splitter {
  public:
-  // schema: of the examples.
-  // Throws Error: kUsage, stratified without class numbers for labels.
-  Splitter(std::vector<SplitPart> parts, std::uint64_t seed, bool stratified,
-           const std::map<std::string, Field>& schema);
+  // data: of the examples.  total: how many there are, where they are split in
+  // order.
+  // Throws Error: kUsage, stratified without class numbers for labels; there is
+  // no such group.
+  Splitter(std::vector<SplitPart> parts, std::uint64_t seed,
+           const SplitRule& rule, const Metadata& data, std::int64_t total = 0);
 
   // The part of example i of `set`, whose bytes are `row` (data/rows.h).  Call
   // it once for each example, in order.
@@ -46,12 +56,17 @@ class Splitter {
     std::size_t begin, bytes;
   };
   std::size_t by_hash(std::span<const std::byte> row) const;
+  std::size_t by_group(const DataSet& set, std::int64_t i) const;
+  std::size_t at(std::uint64_t hash) const;
+  std::size_t in_order();
   std::size_t by_class(std::int64_t label);
   bool takes(Share& share, double fraction, double chance) const;
 
   std::vector<SplitPart> parts_;
   std::uint64_t seed_;
-  bool stratified_;
+  SplitRule rule_;
+  std::optional<ExampleGroup> group_;
+  std::int64_t total_, seen_ = 0;
   std::vector<Range> values_;  // in a row
   std::map<std::int64_t, std::vector<Share>> classes_;
 };

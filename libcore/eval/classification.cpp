@@ -42,7 +42,10 @@ void Classification::add_example(std::span<const float> outputs,
     before = guess == label ? 0 : 1;
     probability = label == 1 ? p : 1 - p;
   } else {
-    guess = std::max_element(outputs.begin(), outputs.end()) - outputs.begin();
+    guess = outputs.size() == 2 && threshold_ != 0.5F
+                ? (outputs[1] >= threshold_ ? 1 : 0)
+                : std::max_element(outputs.begin(), outputs.end()) -
+                      outputs.begin();
     const float own = outputs[static_cast<std::size_t>(label)];
     for (std::int64_t j = 0; j < classes_; ++j) {
       const float other = outputs[static_cast<std::size_t>(j)];

@@ -2,7 +2,8 @@
 // Matthews correlation, log loss, confusion matrix.
 //
 // The predicted class is the largest output, the first of equals; a single
-// output p means class 1 where p >= threshold.  top=N adds top_N_accuracy: the
+// output p means class 1 where p >= threshold, and so does the second of two
+// where the threshold is another one than 0.5.  top=N adds top_N_accuracy: the
 // label is among the N largest outputs, equals taken in the order of classes.
 // log_loss: mean of -log p(label), p not under 1e-10, as in the training loss.
 

@@ -50,4 +50,20 @@ double average_precision(const std::vector<Step>& steps) {
   return area / static_cast<double>(all.positives);
 }
 
+BestF1 best_f1(const std::vector<Step>& steps) {
+  const Step all = total(steps);
+  if (all.positives == 0 || all.negatives == 0) return {kNaN, kNaN};
+  BestF1 best;
+  Step over;
+  for (const Step& step : steps) {
+    over.positives += step.positives;
+    over.negatives += step.negatives;
+    const double f1 =
+        2 * static_cast<double>(over.positives) /
+        static_cast<double>(all.positives + over.positives + over.negatives);
+    if (step.positives > 0 && f1 >= best.f1) best = {f1, step.score};
+  }
+  return best;
+}
+
 }  // namespace dl::eval

@@ -1,4 +1,5 @@
-// Areas under the ROC and precision-recall curves of one score.
+// Areas under the ROC and precision-recall curves of one score, and its best
+// threshold.
 
 #ifndef DL_LIBCORE_EVAL_CURVE_H_
 #define DL_LIBCORE_EVAL_CURVE_H_
@@ -12,9 +13,10 @@ namespace dl::eval {
 // cannot tell apart.
 struct Step {
   std::int64_t positives = 0, negatives = 0;
+  float score = 0;  // the threshold that all of them reach
 };
 
-// Both take the steps from the highest score to the lowest and are NaN where
+// All take the steps from the highest score to the lowest and are NaN where
 // one of the two kinds is missing.  Sums of all counts stay under 2^62.
 
 // The chance that a positive scores over a negative, ties counting half:
@@ -24,6 +26,13 @@ double roc_auc(const std::vector<Step>& steps);
 // Sum over the steps of precision times the growth of recall.  This area is a
 // sum of rectangles: no interpolation, which would be too optimistic.
 double average_precision(const std::vector<Step>& steps);
+
+// The highest F1 of a decision that says yes where the score reaches a
+// threshold, and that threshold, the lowest one of equals.
+struct BestF1 {
+  double f1 = 0, threshold = 0;
+};
+BestF1 best_f1(const std::vector<Step>& steps);
 
 }  // namespace dl::eval
 

@@ -35,6 +35,7 @@ struct Subject {
   std::int64_t outputs = 0;        // columns of the predictions
   std::vector<std::string> names;  // of classes or targets; may be empty
   std::string output = {};         // of several, which; "": the only one
+  bool probabilities = true;       // outputs are from 0 to 1
 };
 
 class Evaluation {

@@ -45,9 +45,9 @@ Subjects subjects_of(const nn::NetworkConfig& config,
   Subjects subjects;
   const nn::Wanted wanted = nn::wanted_by(config, nn::layout_of(config));
   for (std::size_t i = 0; i < wanted.outputs.size(); ++i)
-    subjects.push_back({wanted.outputs[i].units,
-                        nn::output_names(config, data, i),
-                        wanted.outputs[i].part});
+    subjects.push_back(
+        {wanted.outputs[i].units, nn::output_names(config, data, i),
+         wanted.outputs[i].part, nn::says_probabilities(config, i)});
   return subjects;
 }
 

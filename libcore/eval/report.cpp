@@ -26,6 +26,13 @@ std::int64_t outputs_of(const std::string& chosen, const Subjects& subjects) {
   return subjects.at(subject_of(chosen, subjects)).outputs;
 }
 
+// Whether a classification is one by a threshold.
+bool has_threshold(const std::string& chosen, const Subjects& subjects) {
+  const Subject& subject = subjects.at(subject_of(chosen, subjects));
+  return subject.outputs == 1 ||
+         (subject.outputs == 2 && subject.probabilities);
+}
+
 Bar parse_bar(const std::string& text, bool least) {
   // The last one: a class name may contain '='.
   const std::size_t equals = text.rfind('=');
@@ -49,12 +56,13 @@ Evaluations make_evaluations(const std::vector<std::string>& kinds,
   for (const std::string& chosen : kinds) {
     all.push_back(make_chosen(chosen, subjects));
     const std::string kind = parse_choice(chosen).kind;
-    if (outputs_of(chosen, subjects) > 1 &&
+    if (!has_threshold(chosen, subjects) &&
         kind.starts_with("classification:") &&
         kind.find("threshold=") != std::string::npos)
       throw Error{Code::kUsage,
                   "setting 'threshold' of 'classification' is for a single "
-                  "output; of several the largest is the class"};
+                  "output, or a softmax of two classes; else the largest "
+                  "output is the class"};
   }
   return all;
 }
@@ -83,14 +91,14 @@ void set_threshold(std::vector<std::string>& kinds,
   for (std::string& kind : kinds)
     if (!threshold.empty() &&
         (set(kind, "binary", "threshold=" + threshold) ||
-         (outputs_of(kind, subjects) == 1 &&
+         (has_threshold(kind, subjects) &&
           set(kind, "classification", "threshold=" + threshold))))
       found = true;
   if (!found)
     throw Error{Code::kUsage,
                 "--threshold is for evaluations 'binary', and "
-                "'classification' of a single output; of several outputs the "
-                "largest is the class"};
+                "'classification' of a single output or a softmax of two "
+                "classes; else the largest output is the class"};
 }
 
 void merge(Evaluations& whole, Evaluations part) {

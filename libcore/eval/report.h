@@ -25,9 +25,9 @@ Evaluations make_evaluations(const std::vector<std::string>& kinds,
 
 // The settings that dl-eval has options for: top for classifications, of
 // several outputs those with that many classes; threshold for classifications
-// of a single number, and for binary.  0 and "" change nothing. kinds: as
-// make_evaluations() has them. Throws Error: kUsage, none of the kinds has the
-// setting.
+// of a single number or of two probabilities, and for binary.  0 and "" change
+// nothing. kinds: as make_evaluations() has them. Throws Error: kUsage, none of
+// the kinds has the setting.
 void set_top(std::vector<std::string>& kinds, std::int64_t top,
              const Subjects& subjects);
 void set_threshold(std::vector<std::string>& kinds,

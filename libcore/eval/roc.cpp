@@ -1,6 +1,7 @@
 #include "libcore/eval/roc.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "libcore/eval/text.h"
 
@@ -45,24 +46,29 @@ void Roc::merge_same(const Evaluation& other) {
 }
 
 Metrics Roc::summary() const {
-  std::vector<double> auc, precision;
+  std::vector<double> auc, precision, f1;
   for (const Scores& scores : scores_) {
     const std::vector<Step> curve = scores.curve();
     auc.push_back(roc_auc(curve));
     precision.push_back(average_precision(curve));
+    f1.push_back(best_f1(curve).f1);
   }
   const std::int64_t examples = scores_[0].positives() + scores_[0].negatives();
   return {{"examples", static_cast<double>(examples)},
           {"auc", mean_defined(auc)},
-          {"average_precision", mean_defined(precision)}};
+          {"average_precision", mean_defined(precision)},
+          {"best_f1", mean_defined(f1)}};
 }
 
 std::vector<Metrics> Roc::by_output() const {
   std::vector<Metrics> all;
   for (const Scores& scores : scores_) {
     const std::vector<Step> curve = scores.curve();
+    const BestF1 best = best_f1(curve);
     all.push_back({{"auc", roc_auc(curve)},
                    {"average_precision", average_precision(curve)},
+                   {"best_f1", best.f1},
+                   {"best_f1_threshold", best.threshold},
                    {"positives", static_cast<double>(scores.positives())},
                    {"negatives", static_cast<double>(scores.negatives())}});
   }
@@ -78,16 +84,22 @@ void Roc::print(std::ostream& out) const {
   else
     out << "counted at " << steps_ + 1 << " thresholds";
   out << "\n\n";
-  Table table = {
-      {"output", "auc", "average_precision", "positives", "negatives"}};
+  Table table = {{"output", "auc", "average_precision", "best_f1", "threshold",
+                  "positives", "negatives"}};
   const std::vector<Metrics> all = by_output();
-  for (std::size_t j = 0; j < all.size(); ++j)
+  for (std::size_t j = 0; j < all.size(); ++j) {
+    const Metrics& own = all[j];
     table.push_back({name_of(static_cast<std::int64_t>(j)),
-                     readable(all[j][0].second), readable(all[j][1].second),
-                     shortest(all[j][2].second), shortest(all[j][3].second)});
+                     readable(own[0].second), readable(own[1].second),
+                     readable(own[2].second),
+                     std::isnan(own[3].second)
+                         ? "-"
+                         : shortest(static_cast<float>(own[3].second)),
+                     shortest(own[4].second), shortest(own[5].second)});
+  }
   if (all.size() > 1)
-    table.push_back(
-        {"mean", readable(means[1].second), readable(means[2].second)});
+    table.push_back({"mean", readable(means[1].second),
+                     readable(means[2].second), readable(means[3].second)});
   eval::print(out, table);
 }
 

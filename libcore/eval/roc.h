@@ -1,10 +1,10 @@
 // Areas under the ROC curve and the precision-recall curve of each output: of
 // a single score, of several labels, or of each class against the rest.
 //
-// auc and average_precision are means over the outputs that have positives and
-// negatives.  Ties are one step of the curve, so no order of equal scores
-// matters.  By default every score is kept (4 bytes for each example and
-// output); steps=N keeps counts at N + 1 thresholds instead.
+// auc, average_precision and best_f1 are means over the outputs that have
+// positives and negatives.  Ties are one step of the curve, so no order of
+// equal scores matters.  By default every score is kept (4 bytes for each
+// example and output); steps=N keeps counts at N + 1 thresholds instead.
 
 #ifndef DL_LIBCORE_EVAL_ROC_H_
 #define DL_LIBCORE_EVAL_ROC_H_

@@ -83,7 +83,9 @@ std::vector<Step> Scores::curve() const {
   if (steps_ == 0) return exact_curve();
   std::vector<Step> steps;
   for (std::size_t i = positive_.counts.size(); i-- > 0;)
-    steps.push_back({positive_.counts[i], negative_.counts[i]});
+    steps.push_back({positive_.counts[i], negative_.counts[i],
+                     static_cast<float>(static_cast<double>(i) /
+                                        static_cast<double>(steps_))});
   return steps;
 }
 
@@ -97,7 +99,7 @@ std::vector<Step> Scores::exact_curve() const {
   const auto n_end = negative_.scores.rend();
   while (p != p_end || n != n_end) {
     const float score = n == n_end || (p != p_end && *p > *n) ? *p : *n;
-    Step step;
+    Step step{.score = score};
     for (; p != p_end && *p == score; ++p) ++step.positives;
     for (; n != n_end && *n == score; ++n) ++step.negatives;
     // Steps of negatives alone need no telling apart.

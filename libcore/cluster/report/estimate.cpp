@@ -277,8 +277,8 @@ std::string Estimate::to_text() const {
     std::string name = host.name.substr(0, 18);
     name.resize(18, ' ');
     text += name + column(milliseconds(host.compute), 11) +
-            column(format("%.3g", 1e3 * host.compute_from), 10) +
-            column(format("%.3g", 1e3 * host.compute_to), 10) +
+            column(milliseconds(host.compute_from), 10) +
+            column(milliseconds(host.compute_to), 10) +
             column(milliseconds(host.encode), 11) +
             column(milliseconds(host.decode), 11) +
             column(format("%.0f B", host.update_bytes), 10) +
@@ -286,9 +286,11 @@ std::string Estimate::to_text() const {
             column(milliseconds(host.round_trip), 12) +
             column(milliseconds(host.message), 12) + "\n";
   }
-  text += "\nexamples/s expected, and share of linear\n" + column("hosts", 6) +
-          column("sharing", 18) + column("averaging", 18) + column("sync", 18) +
-          column("sharing pays", 20) + "\n";
+  text +=
+      "\nexamples/s expected of all hosts together, and share of linear; "
+      "sharing pays on lines of so many bit/s\n" +
+      column("hosts", 6) + column("sharing", 18) + column("averaging", 18) +
+      column("sync", 18) + column("sharing pays", 20) + "\n";
   const double one = rate_of_one();
   for (const std::int64_t n : kShown) {
     text += column(std::to_string(n), 6);

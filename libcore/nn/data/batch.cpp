@@ -256,6 +256,12 @@ bool sides_are_classes(const data::Metadata& data, const NetworkConfig& config,
           output.loss.kind == Loss::kSquaredHinge);
 }
 
+bool says_probabilities(const NetworkConfig& config, std::size_t i) {
+  const tensor::Activation last = output_of(config, i).activation.kind;
+  return last == tensor::Activation::kSoftmax ||
+         last == tensor::Activation::kSigmoid;
+}
+
 std::vector<std::string> output_names(const NetworkConfig& config,
                                       const data::Metadata& data,
                                       std::size_t i) {

@@ -71,6 +71,9 @@ bool are_classes(const data::Metadata& data, const NetworkConfig& config,
 bool sides_are_classes(const data::Metadata& data, const NetworkConfig& config,
                        std::size_t i = 0);
 
+// Whether an output's numbers are from 0 to 1: of a softmax, or of sigmoids.
+bool says_probabilities(const NetworkConfig& config, std::size_t i = 0);
+
 // What an output's numbers are called: its classes, else its targets, else
 // nothing; those of an output whose target is an input, as its columns.
 std::vector<std::string> output_names(const NetworkConfig& config,

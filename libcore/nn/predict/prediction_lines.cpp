@@ -57,14 +57,17 @@ PredictionLines::Output PredictionLines::output_of(const Model& model,
   const bool has_loss = layer.type->output != nullptr;
   output.flat = form.shape.rank() > 2 || !(has_loss || form.steps);
   output.units = output.flat ? form.shape.elements() : form.shape.back();
+  const tensor::Activation last = has_loss
+                                      ? nn::output_of(config, i).activation.kind
+                                      : tensor::Activation::kIdentity;
+  output.is_sigmoid = last == tensor::Activation::kSigmoid;
   if (output.flat || !has_loss) return output;
 
   const data::Metadata data =
       model.data.part(wanted_by(config, layout).outputs[i].part);
-  const tensor::Activation last = nn::output_of(config, i).activation.kind;
   std::vector<std::string> names = output_names(config, model.data, i);
-  const bool pair = output.units == 1 && last == tensor::Activation::kSigmoid &&
-                    data.classes.size() == 2;
+  const bool pair =
+      output.units == 1 && output.is_sigmoid && data.classes.size() == 2;
   output.names_class = pair || last == tensor::Activation::kSoftmax;
   // A single value for two classes says how much it is the second, as a
   // probability does.
@@ -77,7 +80,8 @@ PredictionLines::Output PredictionLines::output_of(const Model& model,
   return output;
 }
 
-PredictionLines::PredictionLines(const Model& model, std::int64_t top) {
+PredictionLines::PredictionLines(const Model& model, std::int64_t top,
+                                 std::optional<double> threshold) {
   std::size_t classes = 0;
   for (std::size_t i = 0; i < model.config.outputs.size(); ++i) {
     outputs_.push_back(output_of(model, i));
@@ -97,6 +101,15 @@ PredictionLines::PredictionLines(const Model& model, std::int64_t top) {
                             : "--top: this model names no classes"};
   for (Output& output : outputs_)
     output.top = std::min(top, static_cast<std::int64_t>(output.names.size()));
+  if (!threshold) return;
+  if (!(*threshold >= 0 && *threshold <= 1))
+    throw Error{Code::kUsage, "--threshold: want 0..1"};
+  if (std::ranges::none_of(outputs_, &Output::decides))
+    throw Error{Code::kUsage,
+                "--threshold is for sigmoids and for a softmax of two classes; "
+                "of others the largest output is the class"};
+  for (Output& output : outputs_)
+    if (output.decides()) output.threshold = static_cast<float>(*threshold);
 }
 
 void PredictionLines::Output::append_class(std::string& line,
@@ -119,7 +132,7 @@ void PredictionLines::Output::append_class(std::string& line,
         "\"class\":" + names[static_cast<std::size_t>(j)] + ",\"probability\":";
     append(line, p[j]);
   };
-  append_one(order[0]);
+  append_one(!threshold ? order[0] : p[1] >= *threshold ? 1 : 0);
   if (top == 1) return;
   line += ",\"top\":[";
   for (std::int64_t k = 0; k < top; ++k) {
@@ -130,15 +143,27 @@ void PredictionLines::Output::append_class(std::string& line,
   line += ']';
 }
 
-void PredictionLines::Output::append_outputs(std::string& line,
-                                             const float* row) const {
-  line += names.empty() ? "\"outputs\":[" : "\"outputs\":{";
+template <typename Append>
+void PredictionLines::Output::append_units(std::string& line,
+                                           Append append_unit) const {
+  line += names.empty() ? '[' : '{';
   for (std::int64_t j = 0; j < units; ++j) {
     if (j > 0) line += ',';
     if (!names.empty()) line += names[static_cast<std::size_t>(j)] + ':';
-    append(line, row[j]);
+    append_unit(j);
   }
   line += names.empty() ? ']' : '}';
+}
+
+void PredictionLines::Output::append_outputs(std::string& line,
+                                             const float* row) const {
+  line += "\"outputs\":";
+  append_units(line, [&](std::int64_t j) { append(line, row[j]); });
+  if (!threshold) return;
+  line += ",\"yes\":";
+  append_units(line, [&](std::int64_t j) {
+    line += row[j] >= *threshold ? "true" : "false";
+  });
 }
 
 void PredictionLines::Output::append_row(std::string& line,

@@ -83,9 +83,12 @@ tensor::Tensor bytes_of(const tensor::Tensor& mask) {
 class LineWriter : public PredictionWriter {
  public:
   LineWriter(const Model& model, std::int64_t top,
+             std::optional<double> threshold,
              std::function<void(std::string_view)> write,
              std::unique_ptr<io::Sink> sink)
-      : lines_(model, top), write_(std::move(write)), sink_(std::move(sink)) {}
+      : lines_(model, top, threshold),
+        write_(std::move(write)),
+        sink_(std::move(sink)) {}
 
   void see(const data::Metadata& input) override { order_.see(input); }
 
@@ -313,14 +316,18 @@ SetWriter::SetWriter(const Model& model, std::unique_ptr<io::Sink> sink,
 
 std::unique_ptr<PredictionWriter> write_lines(
     const Model& model, std::int64_t top,
-    std::function<void(std::string_view)> write) {
-  return std::make_unique<LineWriter>(model, top, std::move(write), nullptr);
+    std::function<void(std::string_view)> write,
+    std::optional<double> threshold) {
+  return std::make_unique<LineWriter>(model, top, threshold, std::move(write),
+                                      nullptr);
 }
 
 std::unique_ptr<PredictionWriter> write_lines(const Model& model,
                                               std::int64_t top,
-                                              std::unique_ptr<io::Sink> sink) {
-  return std::make_unique<LineWriter>(model, top, nullptr, std::move(sink));
+                                              std::unique_ptr<io::Sink> sink,
+                                              std::optional<double> threshold) {
+  return std::make_unique<LineWriter>(model, top, threshold, nullptr,
+                                      std::move(sink));
 }
 
 std::unique_ptr<PredictionWriter> write_stream(const Model& model,

@@ -33,10 +33,11 @@ class PredictionWriter {
 // waiting for them.
 std::unique_ptr<PredictionWriter> write_lines(
     const Model& model, std::int64_t top,
-    std::function<void(std::string_view)> write);
-std::unique_ptr<PredictionWriter> write_lines(const Model& model,
-                                              std::int64_t top,
-                                              std::unique_ptr<io::Sink> sink);
+    std::function<void(std::string_view)> write,
+    std::optional<double> threshold = {});
+std::unique_ptr<PredictionWriter> write_lines(
+    const Model& model, std::int64_t top, std::unique_ptr<io::Sink> sink,
+    std::optional<double> threshold = {});
 
 // What the outputs of a model become in a stream.
 enum class StreamKind {

@@ -30,7 +30,7 @@ small_model m.safetensors
 cp animals.dls new-1.dls
 run_next 'jq -r'
 
-run_next '--top 2'
+run_next '--threshold 0.3'
 
 run_next '-o features'
 

@@ -14,6 +14,16 @@ animals animals.csv
 dl-preprocess csv --header --label species animals.csv -o pets.dls
 run_next '--stratify'
 
+awk 'BEGIN { print "patient,pulse,ill"
+  for (i = 0; i < 90; ++i) print "p" i % 30 "," 60 + i % 7 "," i % 2 }' >visits.csv
+run_next '--group id'
+for part in train test; do
+  dl-shard --head 90 --json "visits-$part-*.dls" | jq -r .id | sort -u
+done | sort | uniq -d | wc -l
+cp data.dls log.dls
+run_next '--in-order'
+cat "$blocks/$next.out"
+
 for side in front back kinds; do cp data.dls $side.dls; done
 run_next '--zip'
 dl-shard --info pairs-000.dls | grep -E '^(features|labels)'
@@ -25,5 +35,5 @@ cat small.list
 rm train-*.dls
 dl-shard -q -n 2 -o train data.dls
 run_next 'jq'
-cat .blocks/6.out
+cat "$blocks/$next.out"
 page_ends

@@ -176,11 +176,90 @@ TEST_CASE("a split does not move examples when the data grow") {
   CHECK(std::abs(sizes[scratch / "s-dev"] - 150) < 50);
 }
 
+namespace {
+
+Metadata about(const DataSet& set) {
+  Metadata data;
+  data.schema = Metadata::schema_of(set);
+  return data;
+}
+
+}  // namespace
+
+TEST_CASE("a group is in one part, whatever type its column has") {
+  DataSet set;
+  set.tensors["features"] = tensor::Tensor(tensor::DType::kF32, {600, 2});
+  tensor::Tensor id(tensor::DType::kU8, {600, 8});
+  const auto values = set.tensors["features"].as<float>();
+  for (std::size_t i = 0; i < 600; ++i) {
+    values[2 * i] = static_cast<float>(i);
+    values[2 * i + 1] = static_cast<float>(i % 40);
+    const std::string text =
+        "p" + std::to_string(i % 40) + "/" + std::to_string(i);
+    std::ranges::copy(text, id.as<std::uint8_t>().begin() +
+                                static_cast<std::ptrdiff_t>(8 * i));
+  }
+  set.tensors["id"] = id;
+  Metadata data = about(set);
+  data.columns = {"time", "patient"};
+  const Row row(16);
+  const auto parts_of = [&](const SplitRule& rule, std::uint64_t seed) {
+    Splitter splitter(parse_split("a=0.7,b=0.3"), seed, rule, data, 600);
+    std::vector<std::size_t> parts;
+    for (std::int64_t i = 0; i < 600; ++i)
+      parts.push_back(splitter.part_of(set, i, row));
+    return parts;
+  };
+  for (const char* group : {"patient", "2", "id:/"}) {
+    std::size_t second = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const auto parts = parts_of({.group = group}, seed);
+      for (std::size_t i = 40; i < 600; ++i) REQUIRE(parts[i] == parts[i % 40]);
+      second += static_cast<std::size_t>(
+          std::count(parts.begin(), parts.begin() + 40, std::size_t{1}));
+    }
+    CHECK(second > 170);  // of 800, of which 240 are meant
+    CHECK(second < 310);
+  }
+  const auto before = parts_of({.group = "patient"}, 3);
+  tensor::Tensor bytes(tensor::DType::kU8, {600, 2});
+  for (std::size_t i = 0; i < 600; ++i)
+    bytes.as<std::uint8_t>()[2 * i + 1] = static_cast<std::uint8_t>(i % 40);
+  set.tensors["features"] = bytes;
+  data.schema = Metadata::schema_of(set);
+  CHECK(parts_of({.group = "patient"}, 3) == before);
+  const auto says = [&](const std::string& group) {
+    return fault_of([&] { parts_of({.group = group}, 0); }, Code::kUsage);
+  };
+  CHECK(has(says("patients"), "no column 'patients'; did you mean 'patient'?"));
+  CHECK(has(says("3"), "no column '3'"));
+  CHECK(has(says("id:"), "want id, or id:SEPARATOR"));
+  CHECK(has(fault_of([&] { parts_of({.group = "id:-"}, 0); }, Code::kData),
+            "the id 'p0/0' has no '-'"));
+  data.schema.erase("id");
+  CHECK(has(says("id:/"), "the examples have no ids"));
+}
+
+TEST_CASE("a split in order gives the first part the first examples") {
+  const DataSet set = sample::set(10, 1);
+  const Row row(16);
+  const auto parts_of = [&](const std::string& text, std::int64_t total) {
+    Splitter splitter(parse_split(text), 0, {.in_order = true}, about(set),
+                      total);
+    std::string parts;
+    for (std::int64_t i = 0; i < total; ++i)
+      parts += std::to_string(splitter.part_of(set, i, row));
+    return parts;
+  };
+  CHECK(parts_of("a=0.7,b=0.3", 10) == "0000000111");
+  CHECK(parts_of("a=0.6,b=0.2,c=0.2", 10) == "0000001122");
+  CHECK(parts_of("a=0.5,b=0.5", 3) == "001");
+}
+
 TEST_CASE("where an example comes from does not decide its part") {
   DataSet set = sample::set(200, 1);
   const auto parts_of = [&] {
-    Splitter splitter(parse_split("a=0.5,b=0.5"), 7, false,
-                      Metadata::schema_of(set));
+    Splitter splitter(parse_split("a=0.5,b=0.5"), 7, {}, about(set));
     Row row(row_bytes(Metadata::schema_of(set)));
     std::vector<std::size_t> parts;
     for (std::int64_t i = 0; i < set.examples(); ++i) {
@@ -218,7 +297,7 @@ TEST_CASE("a stratified split gives each part its share of every class") {
   std::size_t lonely[3] = {}, run = 0;
   std::vector<std::size_t> first;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    Splitter splitter(parse_split(text), seed, true, Metadata::schema_of(set));
+    Splitter splitter(parse_split(text), seed, {.stratify = true}, about(set));
     std::map<std::int32_t, std::array<double, 4>> counts;
     std::vector<std::size_t> parts;
     for (std::int64_t i = 0; i < kExamples; ++i) {
@@ -242,8 +321,8 @@ TEST_CASE("a stratified split gives each part its share of every class") {
   set.tensors["labels"] = tensor::Tensor(tensor::DType::kF32, {kExamples, 1});
   CHECK(has(fault_of(
                 [&] {
-                  Splitter(parse_split(text), 0, true,
-                           Metadata::schema_of(set));
+                  Splitter(parse_split(text), 0, {.stratify = true},
+                           about(set));
                 },
                 Code::kUsage),
             "--stratify needs a class number"));

@@ -26,6 +26,22 @@ std::unique_ptr<Evaluation> pets(const std::string& kind) {
   return made;
 }
 
+TEST_CASE("the second of two classes is one by a threshold") {
+  const auto said = [](const std::string& kind) {
+    auto made = make_evaluation(kind, {2, {"ham", "spam"}});
+    made->add(make_tensor<float>({0.7F, 0.3F, 0.75F, 0.25F, 0.5F, 0.5F}, 2),
+              make_tensor<std::int64_t>({1, 0, 0}), nullptr);
+    return made;
+  };
+  CHECK(said("classification")->metric("recall/spam") == 0);
+  const auto lower = said("classification:threshold=0.3");
+  CHECK(lower->metric("recall/spam") == 1);
+  CHECK(lower->metric("precision/spam") == 0.5);
+  CHECK(lower->metric("log_loss") ==
+        said("classification")->metric("log_loss"));
+  CHECK(said("classification:threshold=0.6")->metric("accuracy") == 2.0 / 3);
+}
+
 TEST_CASE("measures of a small confusion matrix, by hand") {
   const auto e = pets("classification:top=2");
   CHECK(e->metric("examples") == 6);

@@ -4,6 +4,7 @@
 
 #include "libcore/base/philox.h"
 #include "libcore/eval/evaluation.h"
+#include "libcore/eval/text.h"
 #include "tests/unit/eval/make.h"
 
 namespace dl::eval::roc_test {
@@ -106,6 +107,49 @@ TEST_CASE("thresholds between the levels lose nothing") {
   CHECK(coarse->metric("auc") == Approx((0.5 * 2 + 1 + 0.5 + 1) / 4 - 0.25));
 }
 
+// At each score as a threshold, from the highest down.
+double naive_best_f1(const Sample& s, double& best_threshold) {
+  std::vector<float> thresholds = s.scores;
+  std::sort(thresholds.rbegin(), thresholds.rend());
+  double best = 0;
+  for (const float threshold : thresholds) {
+    double tp = 0, wrong = 0;
+    for (std::size_t i = 0; i < s.scores.size(); ++i) {
+      const bool yes = s.scores[i] >= threshold;
+      tp += yes && s.labels[i] == 1 ? 1 : 0;
+      wrong += yes != (s.labels[i] == 1) ? 1 : 0;
+    }
+    const double f1 = tp == 0 ? 0 : 2 * tp / (2 * tp + wrong);
+    if (f1 >= best) best_threshold = threshold;
+    best = std::max(best, f1);
+  }
+  return best;
+}
+
+TEST_CASE("the threshold of the highest F1") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Sample s = sample(seed, 60, 1 + 7 * seed);
+    double threshold = 0;
+    const double best = naive_best_f1(s, threshold);
+    const auto roc = evaluate("roc", s);
+    CHECK(roc->metric("best_f1") == best);
+    CHECK(roc->metric("best_f1_threshold/0") == threshold);
+    // And that is what a decision by it reaches.
+    auto decided =
+        make_evaluation("binary:threshold=" + shortest(threshold), {1, {}});
+    decided->add(make_tensor<float>(s.scores, 1),
+                 make_tensor<std::uint8_t>(s.labels), nullptr);
+    CHECK(decided->metric("f1/0") == best);
+  }
+  const auto coarse = evaluate("roc:steps=4", {{0.1F, 0.4F, 0.6F, 1},  //
+                                               {0, 0, 1, 1}});
+  CHECK(coarse->metric("best_f1_threshold/0") == 0.5);
+  CHECK(coarse->metric("best_f1") == 1);
+  const auto none = evaluate("roc", {{0.1F, 0.4F}, {0, 0}});
+  CHECK(std::isnan(none->metric("best_f1")));
+  CHECK(std::isnan(none->metric("best_f1_threshold/0")));
+}
+
 TEST_CASE("each class against the rest") {
   auto e = make_evaluation("roc", {3, {"a", "b", "c"}});
   e->add(make_tensor<float>({0.8F, 0.1F, 0.1F,  //
@@ -124,14 +168,19 @@ TEST_CASE("each class against the rest") {
   CHECK(e->to_json()["metrics"]["finite"] == false);
   std::ostringstream out;
   e->print(out);
-  CHECK(out.str() ==
-        "roc: 3 outputs, 4 examples, exact\n"
-        "\n"
-        "output     auc  average_precision  positives  negatives\n"
-        "a       0.5000             0.7500          2          2\n"
-        "b       0.5000             0.5833          2          2\n"
-        "c            -                  -          0          4\n"
-        "mean    0.5000             0.6667\n");
+  CHECK(
+      out.str() ==
+      "roc: 3 outputs, 4 examples, exact\n"
+      "\n"
+      "output     auc  average_precision  best_f1  threshold  positives  "
+      "negatives\n"
+      "a       0.5000             0.7500   0.6667        0.1          2       "
+      "   2\n"
+      "b       0.5000             0.5833   0.8000        0.3          2       "
+      "   2\n"
+      "c            -                  -        -          -          0       "
+      "   4\n"
+      "mean    0.5000             0.6667   0.7333\n");
 }
 
 TEST_CASE("several labels of one example") {

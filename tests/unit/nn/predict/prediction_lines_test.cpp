@@ -108,6 +108,39 @@ TEST_CASE("lines of one output and two classes") {
         "{\"index\":2,\"class\":\"spam\",\"probability\":0.5}\n");
 }
 
+TEST_CASE("lines of a threshold") {
+  const auto single = outputs_of({0.3F, 0.25F}, 1);
+  CHECK(PredictionLines(spam(), 1, 0.3).lines(one(single), 0) ==
+        "{\"index\":0,\"class\":\"spam\",\"probability\":0.3}\n"
+        "{\"index\":1,\"class\":\"ham\",\"probability\":0.75}\n");
+  Model model = passing(2, "softmax", "negative_log_likelihood");
+  model.data.classes = {"ham", "spam"};
+  const auto y = outputs_of({0.7F, 0.3F, 0.5F, 0.5F, 0.75F, 0.25F}, 2);
+  CHECK(PredictionLines(model, 2, 0.3).lines(one(y.rows(0, 1)), 0) ==
+        "{\"index\":0,\"class\":\"spam\",\"probability\":0.3,\"top\":["
+        "{\"class\":\"ham\",\"probability\":0.7},"
+        "{\"class\":\"spam\",\"probability\":0.3}]}\n");
+  CHECK(PredictionLines(model, 1, 0.6).lines(one(y.rows(1, 3)), 1) ==
+        "{\"index\":1,\"class\":\"ham\",\"probability\":0.5}\n"
+        "{\"index\":2,\"class\":\"ham\",\"probability\":0.75}\n");
+  Model labels = passing(2, "sigmoid", "binary_cross_entropy");
+  CHECK(PredictionLines(labels, 1, 0.5).lines(one(y.rows(0, 2)), 0) ==
+        "{\"index\":0,\"outputs\":[0.7,0.3],\"yes\":[true,false]}\n"
+        "{\"index\":1,\"outputs\":[0.5,0.5],\"yes\":[true,true]}\n");
+  labels.data.targets = {"a", "b"};
+  CHECK(PredictionLines(labels, 1, 0.5).lines(one(y.rows(0, 1)), 0) ==
+        "{\"index\":0,\"outputs\":{\"a\":0.7,\"b\":0.3},"
+        "\"yes\":{\"a\":true,\"b\":false}}\n");
+  const std::string none =
+      "64: --threshold is for sigmoids and for a softmax of two classes; of "
+      "others the largest output is the class";
+  CHECK(error_of([] { PredictionLines(pets(), 1, 0.5); }) == none);
+  CHECK(error_of([] { PredictionLines(values(), 1, 0.5); }) == none);
+  for (const double bad : {-0.1, 1.1, static_cast<double>(NAN)})
+    CHECK(error_of([&] { PredictionLines(spam(), 1, bad); }) ==
+          "64: --threshold: want 0..1");
+}
+
 TEST_CASE("lines of one value and two classes name the second class") {
   Model model = passing(1, "identity", "mean_squared_error");
   model.data.classes = {"malignant", "benign"};
