@@ -3,6 +3,10 @@
 #ifndef DL_TOOLS_DL_MASTER_EXCHANGE_H_
 #define DL_TOOLS_DL_MASTER_EXCHANGE_H_
 
+#include <string>
+#include <vector>
+
+#include "libcore/base/log.h"
 #include "libcore/cli/options.h"
 #include "libcore/cluster/plan/master_options.h"
 
@@ -64,16 +68,33 @@ inline void declare_exchange(dl::cli::Options& opt,
   opt.add("fan-out", &m.fan_out, "COUNT", "children of a node of the tree");
 }
 
+// Of the section "Averaging", those that no other mode has.
+inline const std::vector<std::string> kOfAveraging = {
+    "frequency",      "updater-state", "outer",  "outer-rate",
+    "outer-momentum", "delta",         "overlap"};
+
+// An option that only one mode has decides what --mode auto is.
+inline void decide_mode(const dl::cli::Options& opt,
+                        dl::cluster::MasterOptions& m, const dl::Log& log) {
+  if (m.mode != "auto") return;
+  if (opt.commands_section("Sharing"))
+    m.mode = "sharing";
+  else if (opt.commands(kOfAveraging))
+    m.mode = "averaging";
+  else
+    return;
+  log(dl::Level::kInfo,
+      "auto: --mode " + m.mode + ", as an option is given that only it has");
+}
+
 // Refuses options that the mode has no use for.
 inline void check_exchange(const dl::cli::Options& opt,
                            const dl::cluster::MasterOptions& m) {
   if (m.mode != "sharing")
     opt.refuse_section("Sharing", "is for --mode sharing");
   if (m.mode != "averaging")
-    opt.refuse({"frequency", "updater-state", "outer", "outer-rate",
-                "outer-momentum", "delta", "overlap"},
-               "is for --mode averaging");
-  if (m.mode == "sharing") {
+    opt.refuse(kOfAveraging, "is for --mode averaging");
+  if (m.mode == "auto" || m.mode == "sharing") {
     if (m.sharing.staleness == "none")
       opt.refuse({"workers"},
                  "is for --mode averaging or sync, and for --staleness ROUNDS");

@@ -71,7 +71,7 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.flag("list", &m.list, "with --replay: say which steps can be given");
 
   opt.section("Training");
-  opt.add("mode", &m.mode, "MODE", "sharing, averaging or sync");
+  opt.add("mode", &m.mode, "MODE", "auto, sharing, averaging or sync");
   opt.add("epochs", &m.epochs, "COUNT", "passes over the data");
   opt.add("pretrain", &m.pretrain, "EPOCHS",
           "before that, of each autoencoder layer by itself; 0: none");
@@ -143,11 +143,12 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
 
 void run(Args& args) {
   dl::cluster::MasterOptions& master = args.master;
+  const dl::Log log = dl::cli::log();
+  decide_mode(*args.options, master, log);
   check(*args.options, master);
   master.version = DL_VERSION;
   master.epochs_given = args.options->given("epochs");
   master.grace = dl::cli::grace_period();
-  const dl::Log log = dl::cli::log();
   dl::cli::Progress progress;
   if (!master.dry_run && master.replay.empty()) {
     master.stop = dl::cli::catch_stop_signals();

@@ -204,12 +204,29 @@ void Options::elsewhere(const std::vector<std::string>& names,
   for (const std::string& name : names) state_->elsewhere[name] = where;
 }
 
+std::vector<std::string> Options::State::in_section(
+    const std::string& title) const {
+  std::vector<std::string> names;
+  for (const Option& option : options)
+    if (option.section == title) names.push_back(option.name);
+  return names;
+}
+
 void Options::refuse_section(const std::string& title,
                              const std::string& why) const {
-  std::vector<std::string> names;
-  for (const Option& option : state_->options)
-    if (option.section == title) names.push_back(option.name);
-  refuse(names, why);
+  refuse(state_->in_section(title), why);
+}
+
+bool Options::commands(const std::vector<std::string>& names) const {
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    const Option* option = state_->find(name);
+    require(option != nullptr, "an option that was not declared");
+    return option->origin == Origin::kCommandLine;
+  });
+}
+
+bool Options::commands_section(const std::string& title) const {
+  return commands(state_->in_section(title));
 }
 
 }  // namespace dl::cli

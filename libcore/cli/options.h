@@ -63,6 +63,9 @@ class Options {
   void refuse(const std::vector<std::string>& names,
               const std::string& why) const;
   void refuse_section(const std::string& title, const std::string& why) const;
+  // Whether the command line gives one of these, or of a section.
+  bool commands(const std::vector<std::string>& names) const;
+  bool commands_section(const std::string& title) const;
 
   // What the environment set, as arguments: "--shards=7", "--force".
   std::vector<std::string> from_environment() const;

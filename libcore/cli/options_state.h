@@ -39,6 +39,7 @@ struct Options::State {
               const char* help, std::string shown,
               std::function<void(const std::string&)> set);
   const Option* find(const std::string& name) const;
+  std::vector<std::string> in_section(const std::string& title) const;
 
   // Command line first, then the environment for what is still unset.
   // Throws Error{kUsage}.

@@ -1,5 +1,7 @@
 #include "libcore/exchange/outer_optimizer.h"
 
+#include <algorithm>
+
 #include "libcore/base/error.h"
 
 namespace dl::exchange {
@@ -10,6 +12,10 @@ void OuterOptimizer::step(std::span<float> parameters,
   require(parameters.size() == delta.size(), "a delta of every parameter");
   require(velocity.size() == (has_velocity() ? delta.size() : 0),
           "a velocity of every parameter");
+  if (kind == Kind::kReplace) {
+    std::ranges::copy(delta, parameters.begin());
+    return;
+  }
   const auto zeta = static_cast<float>(rate);
   const auto eta = static_cast<float>(momentum);
   for (std::size_t i = 0; i < delta.size(); ++i) {

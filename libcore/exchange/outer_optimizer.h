@@ -6,6 +6,7 @@
 //   momentum   D = momentum * D + rate * G;  W += D         (BMUF, classic)
 //   nesterov   the same D;  W += rate * G + momentum * D    (BMUF, Nesterov;
 //                                                            DiLoCo)
+//   replace    W = G, which is no difference then: a replica's parameters
 //
 // Chen and Huo, ICASSP 2016; Douillard et al. 2023, whose v is D / rate.
 
@@ -19,12 +20,14 @@
 namespace dl::exchange {
 
 struct OuterOptimizer {
-  enum class Kind { kPlain, kMomentum, kNesterov };
+  enum class Kind { kPlain, kMomentum, kNesterov, kReplace = 4 };
   Kind kind = Kind::kPlain;
   double rate = 1;      // > 0
   double momentum = 0;  // [0, 1)
 
-  bool has_velocity() const { return kind != Kind::kPlain; }
+  bool has_velocity() const {
+    return kind == Kind::kMomentum || kind == Kind::kNesterov;
+  }
 
   // One step, element by element: every replica gets the same bits from the
   // same operands.  velocity: D, as many elements, or none for plain.
@@ -34,6 +37,7 @@ struct OuterOptimizer {
   bool operator==(const OuterOptimizer&) const = default;
 };
 
+// The kinds that can be chosen.
 constexpr Names<OuterOptimizer::Kind, 3> kOuterNames{
     {{{OuterOptimizer::Kind::kPlain, "plain"},
       {OuterOptimizer::Kind::kMomentum, "momentum"},

@@ -8,6 +8,7 @@
 #include "libcore/cluster/master/master_run.h"
 #include "libcore/cluster/master/pretraining.h"
 #include "libcore/cluster/plan/host_list.h"
+#include "libcore/cluster/plan/choose_mode.h"
 #include "libcore/cluster/plan/plan.h"
 #include "libcore/cluster/store/replay.h"
 #include "libcore/cluster/store/run_files.h"
@@ -104,11 +105,12 @@ Outcome estimate(MasterOptions options, const Log& log) {
   return train(options, log);
 }
 
-Outcome dry_run(const MasterOptions& options, const Log& log) {
+Outcome dry_run(MasterOptions options, const Log& log) {
   for (const auto* operands : {&options.data, &options.eval_data})
     for (const std::string& operand : *operands)
       if (!io::names_file(operand))
         throw Error{Code::kUsage, "--dry-run looks at shards, not at a stream"};
+  choose_mode(options, log);
   const Plan plan = make_plan(options, "", log);
   limits_of(options);
   return {plan.to_text(), plan.to_json()};

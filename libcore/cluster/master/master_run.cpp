@@ -20,6 +20,7 @@
 #include "libcore/cluster/master/progress_line.h"
 #include "libcore/cluster/master/verdict.h"
 #include "libcore/cluster/master/watchdog.h"
+#include "libcore/cluster/plan/choose_mode.h"
 #include "libcore/cluster/plan/plan.h"
 #include "libcore/cluster/plan/run_store.h"
 #include "libcore/cluster/records/batches.h"
@@ -62,6 +63,7 @@ class Master {
   Sizes sizes() const;
   void begin_history();
   int threads_of_worker() const;
+  void tell_alone() const;
   std::vector<RouterSocket::Incoming> start_workers();
   void start();
   void advise() const;
@@ -208,11 +210,28 @@ int Master::threads_of_worker() const {
   return useful < cores ? std::max(1, static_cast<int>(useful)) : cores;
 }
 
+// What --mode auto made of the workers of this host.
+void Master::tell_alone() const {
+  const std::string workers = std::to_string(options_.merged);
+  if (options_.merged == 1)
+    log_(Level::kInfo,
+         "auto: one worker trains by itself, exactly; nothing is exchanged");
+  if (options_.merged < 2) return;
+  const int threads = threads_of_worker();
+  log_(Level::kInfo, "auto: " + workers + " local workers are one process with " +
+                         std::to_string(threads) +
+                         (threads == 1 ? " thread" : " threads") +
+                         ", which trains exactly as one worker; --mode "
+                         "sharing, averaging or sync starts " +
+                         workers + " processes");
+}
+
 // Those that are wanted; returns when one of them has spoken, with what it
 // said: it has its device then.
 std::vector<RouterSocket::Incoming> Master::start_workers() {
   link_.emplace(socket_.socket());
   if (started_workers(options_) == 0) return {};
+  tell_alone();
   crew_.emplace(options_, socket_.socket(), socket_.endpoint_for_others(),
                 threads_of_worker(), log_);
   waiting_since_ = monotonic_seconds();
@@ -490,7 +509,9 @@ Outcome Master::estimated() const {
 
 }  // namespace
 
-Outcome train(const MasterOptions& options, const Log& log) {
+Outcome train(const MasterOptions& given, const Log& log) {
+  MasterOptions options = given;
+  choose_mode(options, log);
   return Master(options, log).run();
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "libcore/cluster/master/master_run.h"
+#include "libcore/cluster/plan/choose_mode.h"
 #include "libcore/cluster/plan/plan.h"
 #include "libcore/cluster/protocol/endpoint.h"
 #include "libcore/cluster/store/run_directory.h"
@@ -39,7 +40,9 @@ void check_whole(const MasterOptions& options) {
   if (options.epochs == 0) return;  // the data may lack labels
   for (const auto* operands : {&options.data, &options.eval_data})
     if (!std::ranges::all_of(*operands, io::names_file)) return;
-  make_plan(options, "", [](Level, const std::string&) {});
+  MasterOptions whole = options;
+  choose_mode(whole, silent());
+  make_plan(whole, "", silent());
 }
 
 // Where a run listens, for the next: workers come back there.

@@ -13,6 +13,10 @@ void keep_defaults(const Json& before, const MasterOptions& options,
     settings.averaging.workers =
         JsonView(before.at(workers), Code::kData, workers.to_string())
             .integer(0, kMostCounted);
+  const Json::json_pointer alone("/settings/averaging/alone");
+  if (settings.mode == Mode::kAveraging &&
+      before.value(alone, Json()) == Json(true))
+    settings.averaging.alone = true;
   const Json::json_pointer combine("/settings/sharing/combine"),
       threshold("/settings/sharing/threshold"),
       in_flight("/settings/sharing/in_flight");

@@ -147,7 +147,8 @@ Settings settings_of(const MasterOptions& options,
                 in_range("--workers", options.averaging.workers, 0))
           : settings_of(options.averaging, has_updater(network, is_adaptive));
   // How many replicas are averaged must not depend on who is there in time.
-  if (s.averaging.workers == 0) s.averaging.workers = started_workers(options);
+  if (s.averaging.workers == 0 && !s.averaging.alone)
+    s.averaging.workers = started_workers(options);
   s.deterministic = options.deterministic;
   // Before a worker is started.
   device::check_device_name(options.device);

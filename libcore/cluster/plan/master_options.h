@@ -32,7 +32,11 @@ struct MasterOptions {
   std::string seed;  // "": the network's
 
   // How.
-  std::string mode = "sharing";
+  std::string mode = "auto";
+  // What --mode auto came to, choose_mode.h: whether sync takes the place of
+  // the mode is measured; so many workers of this host are one process, or 0.
+  bool measure = false;
+  std::int64_t merged = 0;
   std::int64_t epochs = 1;
   bool epochs_given = true;   // rather than left to the default
   std::int64_t pretrain = 0;  // epochs of each stage, pretraining.h; 0: none

@@ -58,7 +58,9 @@ struct Round {
   // Sync: the parties of the round have delta and statistics, made by
   // themselves; they are empty here.
   bool held = false;
-  std::vector<std::byte> delta;  // exchange/delta.h; empty: there is no step
+  // exchange/delta.h; empty: in sync there is no step, in averaging the only
+  // slot gave its parameters, and its worker goes on from them.
+  std::vector<std::byte> delta;
   std::vector<float> statistics, updater_state;  // updater state: if averaged
   std::uint64_t digest = 0;  // XXH3 of the parameters after it; 0: not said
   // Within a worker, held: gradient and statistics, as floats, in the pieces of

@@ -5,7 +5,7 @@
 namespace dl::cluster {
 
 Json AveragingSettings::to_json() const {
-  return {
+  Json json = {
       {"frequency", frequency},
       {"workers", workers},
       {"updater_state", kUpdaterStateNames.of(updater_state)},
@@ -16,11 +16,15 @@ Json AveragingSettings::to_json() const {
       {"delta", delta.to_text()},
       {"overlap", overlap},
   };
+  // Absent in runs of version 0.1.
+  if (alone) json["alone"] = true;
+  return json;
 }
 
 AveragingSettings AveragingSettings::from_json(const JsonView& json) {
   json.only({"frequency", "workers", "updater_state", "outer", "outer_rate",
-             "outer_momentum", "momentum_of_replicas", "delta", "overlap"});
+             "outer_momentum", "momentum_of_replicas", "delta", "overlap",
+             "alone"});
   AveragingSettings s;
   s.frequency = json.at("frequency").integer(1, kMostCounted);
   s.workers = json.at("workers").integer(0, kMostCounted);
@@ -35,6 +39,10 @@ AveragingSettings AveragingSettings::from_json(const JsonView& json) {
   s.overlap = json.at("overlap").boolean();
   if (s.overlap && s.updater_state == UpdaterState::kAverage)
     json.at("updater_state").fail("keep or reset, as rounds overlap");
+  if (json.has("alone")) s.alone = json.at("alone").boolean();
+  if (s.alone && (s.keeps_history() || s.outer != exchange::OuterOptimizer() ||
+                  s.updater_state != UpdaterState::kAverage))
+    json.at("alone").fail("false, as rounds change what replicas learn");
   return s;
 }
 

@@ -31,6 +31,9 @@ struct AveragingSettings {
   bool momentum_of_replicas = false;  // outer.momentum is 1 - 1 / replicas
   exchange::DeltaFormat delta;
   bool overlap = false;  // the next round begins while one is averaged
+  // A round of one replica is as long as time allows, and makes what the same
+  // mini-batches make without rounds: nothing is coded or averaged.
+  bool alone = false;
 
   // Whether what a slot gives depends on its rounds before; it then stays with
   // its worker.

@@ -56,6 +56,7 @@ AveragingSettings settings_of(const AveragingOptions& options, bool adaptive) {
     s.frequency = options.frequency;
   s.workers = in_range("--workers", options.workers, 0);
   s.overlap = options.overlap;
+  s.alone = options.alone;
   if (s.overlap && s.updater_state == UpdaterState::kAverage)
     s.updater_state = UpdaterState::kKeep;
   if (!options.updater_state.empty())

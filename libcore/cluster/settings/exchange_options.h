@@ -22,6 +22,7 @@ struct AveragingOptions {
   double outer_momentum = -1;   // negative: the method's
   std::string delta = "f32";
   bool overlap = false;
+  bool alone = false;  // no option: --mode auto chose it
 };
 
 struct SharingOptions {

@@ -40,7 +40,8 @@ RoundRecord open_record(std::span<const std::byte> payload) {
   exchange::HeadReader head(payload);
   RoundRecord record;
   const auto kind = head.get<std::uint64_t>();
-  if (kind > kUpdater) bad_data("unknown outer optimizer");
+  if (kind > static_cast<std::uint64_t>(Kind::kReplace))
+    bad_data("unknown outer optimizer");
   exchange::OuterOptimizer outer;
   outer.rate = head.get<double>();
   outer.momentum = head.get<double>();

@@ -13,7 +13,9 @@ void apply_average(std::span<const std::byte> delta,
   exchange::read_delta(delta, average);
   if (outer.has_velocity()) velocity.resize(average.size());
   outer.step(parameters, average, velocity);
-  constrain(parameters);
+  // A replica's own parameters are constrained, and stay what they are.
+  if (outer.kind != exchange::OuterOptimizer::Kind::kReplace)
+    constrain(parameters);
 }
 
 }  // namespace dl::cluster

@@ -25,8 +25,12 @@ class AveragingLearner : public Learner {
 
   void begin_session(const Welcome&, Ready&) override {
     keeper_.begin_session();
+    at_.reset();
   }
-  void take_state(State state) override { keeper_.take(std::move(state)); }
+  void take_state(State state) override {
+    keeper_.take(std::move(state));
+    at_.reset();
+  }
 
   void take(Message message) override {
     if (message.type == MessageType::kRound)
@@ -42,10 +46,12 @@ class AveragingLearner : public Learner {
     const auto start = keeper_.begin(task);
     tell_difference();
     if (!start) throw Superseded{};
+    afresh_ = start->afresh;
+    if (start->version && start->version == at_) return;
     replica_->set_parameters(start->parameters);
     replica_->set_statistics(start->statistics);
     replica_->set_updater_state(start->updater_state);
-    afresh_ = start->afresh;
+    at_ = start->version;
   }
 
   void settle() override {}
@@ -54,6 +60,7 @@ class AveragingLearner : public Learner {
     // After a fault the lease is given up, and the next one begins anew.
     nn::Position at = work.position();
     at.afresh = afresh_;
+    at_.reset();
     Replica::Step step;
     {
       const Stopwatch watch(mail_.clock, stats_.compute);
@@ -77,6 +84,7 @@ class AveragingLearner : public Learner {
           needs_updater_ ? replica_->updater_state() : std::vector<float>());
     }
     mail_.meter.add(std::exchange(stats_, {}));
+    if (result && keeper_.is_whole(work.task)) at_ = work.task.slot.round;
     if (!result) {
       mail_.outbox.push(Fault{work.task.lease, work.task.fence,
                               work.batch() - 1, "the parameters are not finite"}
@@ -102,6 +110,8 @@ class AveragingLearner : public Learner {
   Mailbox& mail_;
   ExchangeStats stats_;  // not yet told to mail_.meter
   std::int64_t afresh_ = 0;
+  // The replica is what this round makes, and nothing else.
+  std::optional<std::uint64_t> at_;
 };
 
 }  // namespace

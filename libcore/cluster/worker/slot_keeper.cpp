@@ -16,6 +16,7 @@ namespace dl::cluster {
 
 void SlotKeeper::begin_session() {
   known_ = false;
+  made_ = {};
   waiting_.clear();
   histories_.clear();
 }
@@ -60,6 +61,13 @@ void SlotKeeper::advance(std::uint64_t version) {
 }
 
 void SlotKeeper::apply(const Round& round) {
+  if (round.delta.empty()) {
+    if (made_.version != round.version)
+      throw OutOfStep{"round " + std::to_string(round.version) +
+                      " that was made elsewhere"};
+    std::swap(state_, made_);
+    return;
+  }
   exchange::OuterOptimizer outer = settings_.outer;
   outer.momentum = round.momentum;
   apply_average(round.delta, outer, constrain_, state_.parameters,
@@ -84,7 +92,8 @@ std::optional<SlotKeeper::Start> SlotKeeper::begin(const Task& task) {
     throw OutOfStep{"task of round " + std::to_string(task.version) +
                     " without its parameters"};
   if (differs_) return std::nullopt;
-  Start start{state_.parameters, state_.statistics, state_.updater_state, 0};
+  Start start{state_.parameters, state_.statistics, state_.updater_state, 0,
+              state_.version};
   from_ = start.parameters;
   if (task.kind == TaskKind::kEvaluate) return start;
   if (settings_.updater_state == UpdaterState::kReset)
@@ -92,6 +101,7 @@ std::optional<SlotKeeper::Start> SlotKeeper::begin(const Task& task) {
   if (!settings_.keeps_history()) return start;
 
   const Slot& slot = task.slot;
+  start.version.reset();
   History& history = histories_[slot.index];
   if (slot.follows == 0) {
     history = History{};
@@ -117,10 +127,33 @@ std::optional<SlotKeeper::Start> SlotKeeper::begin(const Task& task) {
   return start;
 }
 
+Result SlotKeeper::finish_whole(const Task& task,
+                                std::span<const float> parameters,
+                                std::vector<float> statistics,
+                                std::vector<float> updater_state) {
+  Result result;
+  result.lease = task.lease;
+  result.fence = task.fence;
+  result.round = task.slot.round;
+  result.slot = task.slot.index;
+  exchange::encode_delta(parameters, settings_.delta, {}, result.delta);
+  made_.version = task.slot.round;
+  made_.parameters.assign(parameters.begin(), parameters.end());
+  made_.statistics = result.statistics = std::move(statistics);
+  made_.updater_state = result.updater_state = std::move(updater_state);
+  return result;
+}
+
 std::optional<Result> SlotKeeper::finish(const Task& task,
                                          std::span<const float> parameters,
                                          std::vector<float> statistics,
                                          std::vector<float> updater_state) {
+  if (is_whole(task)) {
+    if (!std::ranges::all_of(parameters, [](float v) { return std::isfinite(v); }))
+      return std::nullopt;
+    return finish_whole(task, parameters, std::move(statistics),
+                        std::move(updater_state));
+  }
   std::vector<float> delta(parameters.size());
   std::transform(parameters.begin(), parameters.end(), from_.begin(),
                  delta.begin(), std::minus<>());

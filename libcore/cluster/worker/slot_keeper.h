@@ -10,6 +10,9 @@
 // parameters do not have its own last round in them yet; then all that it had
 // to send in that is added (Shen et al. 2019, CoCoD-SGD).
 //
+// Where one replica is alone (AveragingSettings::alone), it sends its parameters
+// and goes on from them.
+//
 // Used by one thread at a time.
 
 #ifndef DL_LIBCORE_CLUSTER_WORKER_SLOT_KEEPER_H_
@@ -53,6 +56,9 @@ class SlotKeeper {
     std::span<const float> parameters, statistics;
     std::span<const float> updater_state;  // empty: afresh
     std::int64_t afresh = 0;               // nn::Position::afresh
+    // All of it is that of this round; nothing: the slot has something of its
+    // own.
+    std::optional<std::uint64_t> version;
   };
   // Nothing: the task goes on from a round that was not finished here, so it
   // is no longer wanted.  Throws OutOfStep: its version is not known.
@@ -63,6 +69,10 @@ class SlotKeeper {
                                std::span<const float> parameters,
                                std::vector<float> statistics,
                                std::vector<float> updater_state);
+  // Whether the slot gives its parameters, and its worker goes on from them.
+  bool is_whole(const Task& task) const {
+    return settings_.alone && task.slot.slots == 1;
+  }
 
  private:
   struct History {
@@ -73,6 +83,9 @@ class SlotKeeper {
     std::vector<float> learnt, statistics;
   };
   std::uint64_t newest() const;  // version that is here
+  Result finish_whole(const Task& task, std::span<const float> parameters,
+                      std::vector<float> statistics,
+                      std::vector<float> updater_state);
   void advance(std::uint64_t version);
   void apply(const Round& round);
 
@@ -83,6 +96,7 @@ class SlotKeeper {
   bool differs_ = false;
   State state_;
   std::deque<Round> waiting_;  // that follow state_
+  State made_;  // here, by a round of one slot that may not be over yet
   std::vector<float> average_, base_;
   std::span<const float> from_;  // where the task begun last starts
   std::map<std::int64_t, History> histories_;  // by slot

@@ -10,6 +10,15 @@
 
 namespace dl::cluster {
 
+namespace {
+
+// A round of one replica lasts so long: its end costs the time to copy the
+// state some times.  Who asks the master to stop waits for it at most.
+constexpr double kAloneSeconds = 1, kMostAloneSeconds = 8;
+constexpr double kAloneFloatsPerSecond = 5e6;  // for a small part of it
+
+}  // namespace
+
 AveragingEpoch::AveragingEpoch(RunContext& context)
     : Phase(context),
       order_(context.training.without(context.state.without()),
@@ -64,19 +73,40 @@ double AveragingEpoch::OpenRound::loss_sum() const {
   return std::accumulate(loss_sums.begin(), loss_sums.end(), 0.0);
 }
 
+// How many mini-batches a replica trains that has nobody beside it.
+std::int64_t AveragingEpoch::alone_batches(std::int64_t first) const {
+  const RunState& state = context_.state;
+  const auto floats = static_cast<double>(
+      state.parameters.size() + state.statistics.size() +
+      state.updater_state.size());
+  const double seconds = std::clamp(floats / kAloneFloatsPerSecond,
+                                    kAloneSeconds, kMostAloneSeconds);
+  // The first mini-batch of all tells how long one takes.
+  std::int64_t batches = 1;
+  if (context_.alone_seconds > 0)
+    batches = static_cast<std::int64_t>(
+        std::clamp(seconds / context_.alone_seconds, 1.0, 1e9));
+  const std::int64_t every = context_.limits.checkpoint_batches;
+  return every > 0 ? std::min(batches, every - first % every) : batches;
+}
+
 void AveragingEpoch::open_round() {
   const std::int64_t first = rounds_.empty() ? done_ : rounds_.back().end;
   const std::int64_t replicas =
       how().workers > 0
           ? how().workers
           : static_cast<std::int64_t>(context_.members.workers().size());
-  const std::int64_t end =
-      replicas > (order_.batches() - first) / slot_batches()
-          ? order_.batches()
-          : first + replicas * slot_batches();
-  const auto slots = static_cast<std::size_t>(
-      (end - first + slot_batches() - 1) / slot_batches());
+  const std::int64_t of_slot =
+      how().alone && replicas == 1 ? alone_batches(first) : slot_batches();
+  const std::int64_t end = replicas > (order_.batches() - first) / of_slot
+                               ? order_.batches()
+                               : first + replicas * of_slot;
+  const auto slots =
+      static_cast<std::size_t>((end - first + of_slot - 1) / of_slot);
   OpenRound round(slots, context_.state);
+  round.of_slot = of_slot;
+  round.opened = context_.now;
+  round.whole = how().alone && slots == 1;
   round.version = context_.state.version + rounds_.size() + 1;
   round.first = first;
   round.end = end;
@@ -109,7 +139,7 @@ void AveragingEpoch::tick() {
 
 std::int64_t AveragingEpoch::batches_of(const OpenRound& round,
                                         std::size_t slot) const {
-  return std::min(slot_batches(), round.end - first_of(round, slot));
+  return std::min(round.of_slot, round.end - first_of(round, slot));
 }
 
 // A slot of which nothing is left weighs nothing; where that is all of the
@@ -133,6 +163,7 @@ void AveragingEpoch::pass_over(OpenRound& round, std::size_t slot) {
   round.passed_over.insert(slot);
   const bool all = --round.missing == 0 && round.all_examples() == 0;
   const double weight = all ? 1 : 0;
+  round.whole = false;
   round.deltas.put(slot, std::vector<float>(state.parameters.size()), weight);
   round.statistics.put(slot, state.statistics, weight);
   if (averages_updater())
@@ -146,7 +177,7 @@ std::int64_t AveragingEpoch::leaves_out_from(std::int64_t batch) const {
     if (batch < round.first || batch >= round.end) continue;
     if (!how().overlap && !is_sync()) return round.end;
     if (rounds_.back().first > round.first) return rounds_.back().end;
-    return round.end + round.replicas * slot_batches();
+    return round.end + round.replicas * round.of_slot;
   }
   return done_;
 }
@@ -323,7 +354,7 @@ std::string AveragingEpoch::fault_of(const Result& result, const Lease& lease,
   if (!sound_loss(result.loss_sum, result.examples))
     return "its loss is not finite";
   return fault_of(result.delta, result.statistics, result.updater_state, 1,
-                  delta);
+                  delta, rounds_.front().whole);
 }
 
 // With both open rounds: an average coded with a loss is of up to twice its
@@ -349,8 +380,8 @@ void AveragingEpoch::look_at_state() {
 std::string AveragingEpoch::fault_of(std::span<const std::byte> coded,
                                      const std::vector<float>& statistics,
                                      const std::vector<float>& updater_state,
-                                     double weight,
-                                     std::vector<float>& delta) const {
+                                     double weight, std::vector<float>& delta,
+                                     bool whole) const {
   const RunState& state = context_.state;
   const std::size_t updater =
       averages_updater() ? state.updater_state.size() : 0;
@@ -369,7 +400,8 @@ std::string AveragingEpoch::fault_of(std::span<const std::byte> coded,
   } catch (const Error& error) {
     return error.what();
   }
-  if (reach(delta) <= most_delta_) return "";
+  if (whole && reach(delta) <= StepBound::kRoom) return "";
+  if (!whole && reach(delta) <= most_delta_) return "";
   return "its difference reaches " + format("%.2g", reach(delta)) +
          ", and the largest parameter is " +
          format("%.2g",
@@ -430,6 +462,7 @@ void AveragingEpoch::settle(OpenRound& round, const Lease& lease,
   --round.missing;
   Member* member = context_.members.find(lease.worker);
   require(member != nullptr, "a lease of nobody");
+  round.maker = member->number;
   table_.commit(lease.id, lease.fence, lease.first, lease.count);
   Json more = Json::object();
   for (std::int64_t i = lease.first; i < lease.first + lease.count; ++i)

@@ -25,6 +25,10 @@
 // the master gets the last 8 sums at most.  It sums as they do, so this changes
 // no bit.  Whenever that does not work, Results come here in that round.
 //
+// Where a replica may be alone (AveragingSettings::alone), a round of one slot
+// is as long as kAloneSeconds allow.  Its Result has the parameters themselves,
+// its worker goes on from what it has, and others get the State.
+//
 // Rounds that overlap: round r + 1 begins when round r - 1 ends, while round r
 // is under way (slot_keeper.h says from what).  Two are open at most.
 
@@ -76,6 +80,10 @@ class AveragingEpoch : public Phase {
 
     std::uint64_t version = 0;        // that it makes
     std::int64_t first = 0, end = 0;  // its mini-batches
+    std::int64_t of_slot = 0;         // ... of a slot, the last may have fewer
+    double opened = 0;                // when
+    bool whole = false;               // its slot gives parameters themselves
+    std::uint64_t maker = 0;          // member that did
     std::int64_t replicas = 0;        // slots of a round that is whole
     std::int64_t iteration = 0;       // updater steps of a replica before it
     exchange::Average deltas, statistics, updater_state;
@@ -109,6 +117,7 @@ class AveragingEpoch : public Phase {
   };
 
   bool may_open() const;
+  std::int64_t alone_batches(std::int64_t first) const;
   void open_round();
   void pass_over_slots();
   void pass_over(OpenRound& round, std::size_t slot);
@@ -124,11 +133,11 @@ class AveragingEpoch : public Phase {
                 const Member& member) const;
   OpenRound* round_of(const Lease& lease);
   std::int64_t first_of(const OpenRound& round, std::size_t slot) const {
-    return round.first + static_cast<std::int64_t>(slot) * slot_batches();
+    return round.first + static_cast<std::int64_t>(slot) * round.of_slot;
   }
   std::size_t slot_of(const OpenRound& round, const Lease& lease) const {
     return static_cast<std::size_t>((lease.first - round.first) /
-                                    slot_batches());
+                                    round.of_slot);
   }
 
   // averaging_reduce.cpp
@@ -174,10 +183,11 @@ class AveragingEpoch : public Phase {
                        std::vector<float>& delta) const;
   // Vectors that a slot or a group of them gave; "": they fit.  weight: that
   // they are multiplied with, 1 of a single slot's.
+  // whole: they are its parameters.
   std::string fault_of(std::span<const std::byte> coded,
                        const std::vector<float>& statistics,
                        const std::vector<float>& updater_state, double weight,
-                       std::vector<float>& delta) const;
+                       std::vector<float>& delta, bool whole = false) const;
   // The slot of the lease is in.
   void settle(OpenRound& round, const Lease& lease, std::int64_t examples,
               double loss_sum, std::size_t bytes);
@@ -192,7 +202,7 @@ class AveragingEpoch : public Phase {
   }
   std::int64_t slot_batches() const { return how().frequency; }
   std::int64_t steps(const OpenRound& round) const {
-    return std::min(slot_batches(), round.end - round.first);
+    return std::min(round.of_slot, round.end - round.first);
   }
 
   data::Epoch order_;

@@ -31,6 +31,9 @@ void AveragingEpoch::end_round() {
   state.iteration += steps(round);
   done_ = round.end;
   unsaved_ = true;
+  if (round.whole)
+    context_.alone_seconds = (context_.now - round.opened) /
+                             static_cast<double>(round.end - round.first);
 
   const std::int64_t examples = round.all_examples();
   state.count(round.end - round.first, examples, round.loss_sum(), 0);
@@ -51,6 +54,7 @@ void AveragingEpoch::end_round() {
 RoundOptimizer AveragingEpoch::optimizer(const OpenRound& round) const {
   if (is_sync()) return std::nullopt;
   exchange::OuterOptimizer outer = how().outer;
+  if (round.whole) outer.kind = exchange::OuterOptimizer::Kind::kReplace;
   if (how().momentum_of_replicas)
     outer.momentum = 1 - 1 / static_cast<double>(round.replicas);
   return outer;
@@ -83,10 +87,12 @@ Round AveragingEpoch::average(const OpenRound& round,
     exchange::encode_delta(average_of_deltas(round, room), format, residual,
                            coded.delta);
   take_step(coded.delta, outer, state);
-  coded.digest = io::digest(std::as_bytes(std::span(state.parameters)));
-  context_.round_digests[coded.version] = coded.digest;
-  while (context_.round_digests.size() > RunContext::kRoundDigests)
-    context_.round_digests.erase(context_.round_digests.begin());
+  if (!round.whole) {
+    coded.digest = io::digest(std::as_bytes(std::span(state.parameters)));
+    context_.round_digests[coded.version] = coded.digest;
+    while (context_.round_digests.size() > RunContext::kRoundDigests)
+      context_.round_digests.erase(context_.round_digests.begin());
+  }
   state.residual = std::move(residual);
   state.statistics = coded.statistics;
   if (averages_updater()) state.updater_state = coded.updater_state;
@@ -129,15 +135,18 @@ void AveragingEpoch::record(const OpenRound& round, const Round& coded,
 }
 
 // Those whom it does not reach are sent State, and so are those who are not of
-// the parties that averaged it.
+// the parties that averaged it, or did not do it alone.
 void AveragingEpoch::send(const OpenRound& round, const Round& coded) {
   Round message = coded;
-  if (round.is_averaged()) {
-    message.held = true;
+  if (round.is_averaged() || round.whole) {
+    message.held = !round.whole;
     message.delta.clear();
     message.statistics.clear();
+    message.updater_state.clear();
     for (Member* member : context_.members.present())
-      if (std::ranges::count(round.reducers, member->number) == 0)
+      if (round.whole
+              ? member->number != round.maker
+              : std::ranges::count(round.reducers, member->number) == 0)
         member->in_step = false;
   }
   for (Member* member : context_.outgoing.tell_all(message.to_message()))

@@ -1,0 +1,20 @@
+// What --mode auto comes to, dl-exchange(7): the mode of the run that goes on;
+// else, where all workers are on this host, one process that trains alone; else
+// sharing or sync, which is measured (master/choosing.h).
+
+#ifndef DL_LIBCORE_CLUSTER_PLAN_CHOOSE_MODE_H_
+#define DL_LIBCORE_CLUSTER_PLAN_CHOOSE_MODE_H_
+
+#include "libcore/base/log.h"
+#include "libcore/cluster/plan/master_options.h"
+
+namespace dl::cluster {
+
+// Puts a mode in the place of "auto", and what belongs to it: see
+// MasterOptions::measure and ::merged.  log: told of a run's mode.
+// Throws Error: kUsage, there is no such mode.
+void choose_mode(MasterOptions& options, const Log& log);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_PLAN_CHOOSE_MODE_H_
