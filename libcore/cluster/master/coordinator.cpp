@@ -130,9 +130,9 @@ void Coordinator::lost_process(const std::string& name, std::int64_t pid,
     watch_.lose(*member, how, true);
 }
 
-void Coordinator::join_again() {
+void Coordinator::join_again(const std::string& why) {
   for (Member* member : context_.members.present())
-    context_.outgoing.send(*member, Rejoin{}.to_message());
+    context_.outgoing.send(*member, Rejoin{why}.to_message());
 }
 
 // --- Time -------------------------------------------------------------------

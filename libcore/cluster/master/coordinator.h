@@ -38,7 +38,7 @@ class Coordinator {
   // time of grace.
   void stop(const std::string& reason, double now);
   // All members are to say Hello again: the tree has another key.
-  void join_again();
+  void join_again(const std::string& why);
   // The process that was the worker of that name is no more; pid: of this host,
   // or 0.
   void lost_process(const std::string& name, std::int64_t pid,

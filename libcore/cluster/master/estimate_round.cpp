@@ -11,10 +11,13 @@ namespace dl::cluster {
 
 namespace {
 
-constexpr std::int64_t kBatches = 20;  // that a worker measures
+// That a worker measures, and hosts whose lines are where time is short: the
+// others are taken for as slow.
+constexpr std::int64_t kBatches = 20, kQuickBatches = 4;
+constexpr std::size_t kQuickLines = 4;
 // Trips are made until they took so many seconds together, over turns in which
 // a host has more of a shared core and in which it has less.
-constexpr double kLongEnough = 0.3;
+constexpr double kLongEnough = 0.3, kQuickEnough = 0.03;
 // The first long message; one that takes less than kLongEnough is followed by a
 // longer one, up to what a replica sends in a round of averaging.
 constexpr std::size_t kFirstLoad = std::size_t{256} << 10;
@@ -42,6 +45,13 @@ std::size_t load_of(const HostFigures& host) {
 std::size_t longest_load(const HostFigures& host) {
   return std::clamp<std::size_t>(static_cast<std::size_t>(host.delta_bytes),
                                  kFirstLoad, kLongestLoad);
+}
+
+void copy_line(const HostFigures& from, HostFigures& to) {
+  to.bandwidth = from.bandwidth;
+  to.gradient = from.gradient;
+  to.round_trip = from.round_trip;
+  to.message = from.message;
 }
 
 std::size_t in_a_row(std::size_t bytes) {
@@ -72,10 +82,25 @@ Estimate estimate_of(const Plan& plan, const Limits& limits, bool local) {
 EstimateRound::EstimateRound(RunContext& context, Estimate& measured)
     : Phase(context), measured_(measured), table_(0, context.next_lease) {}
 
-void EstimateRound::ask(Member& member, const Probe& probe) {
+std::int64_t EstimateRound::batches() const {
+  return measured_.quick ? kQuickBatches : kBatches;
+}
+
+double EstimateRound::long_enough() const {
+  return measured_.quick ? kQuickEnough : kLongEnough;
+}
+
+// Whoever measures for a choice goes on without.
+void EstimateRound::give_up(const std::string& why) {
+  if (!measured_.quick) throw Error{Code::kUnavailable, why + "; measure again"};
+  measured_.failure = why;
+  stage_ = Stage::kDone;
+}
+
+void EstimateRound::ask(Member& member, Probe probe) {
+  probe.quick = measured_.quick;
   if (!context_.outgoing.send(member, probe.to_message()))
-    throw Error{Code::kUnavailable,
-                member.describe() + " takes no messages; measure again"};
+    give_up(member.describe() + " takes no messages");
   asked_ = monotonic_seconds();
 }
 
@@ -84,7 +109,7 @@ void EstimateRound::tick() {
   if (hosts_.empty()) {
     for (Member* member : context_.members.workers()) {
       hosts_[member->number].name = member->hello.name;
-      ask(*member, Probe{kBatches, {}});
+      ask(*member, Probe{batches(), {}});
     }
     computing_ = hosts_.size();
     return;
@@ -94,6 +119,7 @@ void EstimateRound::tick() {
 }
 
 void EstimateRound::watch_newcomers() {
+  if (measured_.quick) return;
   for (const Member* member : context_.members.workers())
     if (!hosts_.contains(member->number) && late_.insert(member->number).second)
       context_.log(Level::kWarning,
@@ -102,21 +128,21 @@ void EstimateRound::watch_newcomers() {
                        "--min-workers waits for all");
 }
 
-void EstimateRound::check_silence() const {
+void EstimateRound::check_silence() {
   for (const auto& [number, host] : hosts_)
     if (!context_.members.find(number) ||
         !context_.members.find(number)->can_work())
-      throw Error{Code::kUnavailable,
-                  "the worker " + host.name +
-                      " was lost while it was measured; measure again"};
+      return give_up("the worker " + host.name +
+                     " was lost while it was measured");
   if (monotonic_seconds() - asked_ > context_.limits.stuck_after)
-    throw Error{Code::kUnavailable,
-                "no answer to a measurement within --stuck-after; a mini-batch "
-                "takes too long, or a line is dead"};
+    give_up(
+        "no answer to a measurement within --stuck-after: a mini-batch takes "
+        "too long, or a line is dead");
 }
 
 void EstimateRound::take(Member& member, const Message& message) {
   if (message.type != MessageType::kProbed) return refuse_late(member, message);
+  if (stage_ == Stage::kDone) return;
   const Probed probed = Probed::from_message(message);
   const auto found = hosts_.find(member.number);
   if (found == hosts_.end())
@@ -173,12 +199,13 @@ void EstimateRound::take_figures(HostFigures& host, const Probed& probed) {
 void EstimateRound::begin(Stage stage) {
   if (stage == Stage::kAlone && !measured_.no_sync.empty())
     stage = Stage::kLines;
+  if (stage == Stage::kAlone && measured_.quick) stage = Stage::kPair;
   stage_ = stage;
   if (stage == Stage::kLines) return next_line();
   computing_ = hosts_.size();
   for (const auto& [number, host] : hosts_) {
     Probe probe;
-    probe.batches = kBatches;
+    probe.batches = batches();
     if (stage == Stage::kExchanging)
       probe.load.resize(load_of(host));
     else
@@ -209,12 +236,12 @@ void EstimateRound::ask_trip() {
 
 void EstimateRound::take_echo(HostFigures& host, double seconds) {
   if (--awaited_ > 0) return;
-  if (trip_ == Trip::kLong && seconds < kLongEnough &&
+  if (trip_ == Trip::kLong && seconds < long_enough() &&
       load_ < longest_load(host))
     return begin_trips(trip_, std::min(4 * load_, longest_load(host)));
   ++trips_;
   trips_seconds_ += seconds;
-  if (trips_seconds_ < kLongEnough) return ask_trip();
+  if (trips_seconds_ < long_enough()) return ask_trip();
   const double mean = trips_seconds_ / static_cast<double>(trips_);
   // A line that is too fast to be told from the way there and back is as fast
   // as all of that, at the least.
@@ -248,12 +275,20 @@ void EstimateRound::take_echo(HostFigures& host, double seconds) {
 
 // Turns to the next host whose line is not known.
 void EstimateRound::next_line() {
+  std::size_t known = 0;
   for (const auto& [number, host] : hosts_) {
-    if (host.bandwidth > 0) continue;
+    if (host.bandwidth > 0) {
+      ++known;
+      continue;
+    }
+    if (measured_.quick && known >= kQuickLines) break;
     current_ = number;
     return begin_trips(Trip::kShort, load_of(host));
   }
-  for (const auto& [number, host] : hosts_) measured_.hosts.push_back(host);
+  for (auto& [number, host] : hosts_) {
+    if (!(host.bandwidth > 0)) copy_line(hosts_.begin()->second, host);
+    measured_.hosts.push_back(host);
+  }
   std::ranges::sort(measured_.hosts, {}, &HostFigures::name);
   stage_ = Stage::kDone;
 }

@@ -29,7 +29,8 @@ class EstimateRound : public Phase {
   // measured: gets what was found of its hosts, once all is.
   EstimateRound(RunContext& context, Estimate& measured);
 
-  // Throws Error: kUnavailable, a worker does not answer.
+  // Throws Error: kUnavailable, a worker does not answer, unless that is for
+  // Estimate::failure.
   void tick() override;
   void take(Member& member, const Message& message) override;
   bool done() const override { return stage_ == Stage::kDone || winding_up_; }
@@ -44,7 +45,10 @@ class EstimateRound : public Phase {
   enum class Stage { kComputing, kExchanging, kAlone, kPair, kLines, kDone };
   enum class Trip { kShort, kMany, kLong, kGradient };
 
-  void ask(Member& member, const Probe& probe);
+  std::int64_t batches() const;
+  double long_enough() const;
+  void give_up(const std::string& why);
+  void ask(Member& member, Probe probe);
   void take_figures(HostFigures& host, const Probed& probed);
   void begin(Stage stage);
   // Whether it is an answer to what the stage asked for, and no load.
@@ -53,7 +57,7 @@ class EstimateRound : public Phase {
   void ask_trip();
   void take_echo(HostFigures& host, double seconds);
   void next_line();
-  void check_silence() const;
+  void check_silence();
   void watch_newcomers();
 
   Estimate& measured_;

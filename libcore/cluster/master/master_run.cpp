@@ -25,6 +25,7 @@
 #include "libcore/cluster/plan/run_store.h"
 #include "libcore/cluster/records/batches.h"
 #include "libcore/cluster/settings/worker_advice.h"
+#include "libcore/cluster/transport/passing_folder.h"
 #include "libcore/eval/model.h"
 #include "libcore/io/hex.h"
 
@@ -65,6 +66,8 @@ class Master {
   int threads_of_worker() const;
   void tell_alone() const;
   std::vector<RouterSocket::Incoming> start_workers();
+  void choose(std::span<const RouterSocket::Incoming> first);
+  void measure(std::span<const RouterSocket::Incoming> first);
   void start();
   void advise() const;
   void work(std::span<const RouterSocket::Incoming> first);
@@ -97,7 +100,9 @@ class Master {
   std::optional<Coordinator> coordinator_;
   std::optional<Crew> crew_;
   bool stopping_ = false;
-  Estimate measured_;  // with --estimate
+  // With --estimate, or before a run whose mode is to be chosen.
+  bool measuring_ = options_.estimate;
+  Estimate measured_;
   double began_ = monotonic_seconds();
   std::optional<double> waiting_since_;  // for workers
   ProgressLine progress_;
@@ -112,8 +117,10 @@ Outcome Master::run() {
   if (anew) {
     socket_.open(sizes());
     first = start_workers();
+    if (options_.measure) choose(std::exchange(first, {}));
     if (options_.fresh) store_.start_over(plan_);
   }
+  if (options_.measure && !anew) plan_.settle();
   state_ = store_.take_up(plan_);
   if (state_.finished) {
     Outcome outcome = finished();
@@ -140,7 +147,7 @@ Outcome Master::run() {
 Sizes Master::sizes() const {
   Sizes sizes = plan_.sizes();
   sizes.shards = plan_.training->shards().size();
-  if (options_.estimate) sizes.load = kLongestLoad;
+  if (options_.estimate || options_.measure) sizes.load = kLongestLoad;
   if (plan_.evaluation) sizes.evaluations = kMaxBody;
   return sizes;
 }
@@ -240,10 +247,48 @@ std::vector<RouterSocket::Incoming> Master::start_workers() {
   return {};
 }
 
+// What --mode auto is where several hosts may be: measured, before there is
+// anything of the run.
+void Master::choose(std::span<const RouterSocket::Incoming> first) {
+  measured_ = estimate_of(plan_, limits_of(options_), options_.local > 0);
+  measured_.quick = true;
+  if (measured_.no_sync.empty()) measure(first);
+  const auto workers = std::max<std::int64_t>(
+      {2, std::ssize(measured_.hosts), options_.min_workers});
+  const Estimate::Choice choice = measured_.choose(workers);
+  log_(Level::kInfo, "auto: " + choice.why);
+  plan_.settle(choice.mode, started_workers(options_));
+}
+
+void Master::measure(std::span<const RouterSocket::Incoming> first) {
+  const PassingFolder folder;
+  measuring_ = true;
+  events_.emplace((folder.path() / "events.jsonl").string(), run_,
+                  store_.incarnation(), log_);
+  state_ = plan_.start();
+  start();
+  try {
+    work(first);
+    if (!coordinator_->finished())
+      throw Error{Code::kTryAgain, "stopped: " + coordinator_->stop_reason() +
+                                       "; nothing was trained yet"};
+  } catch (const Error& error) {
+    give_up(error);
+    throw;
+  }
+  coordinator_->join_again("has measured its workers");
+  coordinator_.reset();
+  context_.reset();
+  events_.reset();
+  progress_ = ProgressLine();
+  measuring_ = false;
+}
+
 void Master::start() {
   context_.emplace(plan_.settings, limits_of(options_), run_,
                    store_.incarnation(), *events_, *link_, log_);
-  context_->updates = store_.begin_log(run_, state_);
+  if (!measuring_ || options_.estimate)
+    context_->updates = store_.begin_log(run_, state_);
   context_->training = plan_.training->catalogue();
   for (const ShardInfo& shard : plan_.training->shards())
     context_->training_files.push_back(shard.path);
@@ -279,7 +324,7 @@ void Master::start() {
     tree_key_ = make_key_pair().secret_key;
   const double now = monotonic_seconds();
   coordinator_.emplace(*context_, hooks(), now, waiting_since_.value_or(now));
-  if (!options_.estimate) advise();
+  if (!measuring_) advise();
   socket_.announce();
 }
 
@@ -318,7 +363,7 @@ void Master::work(std::span<const RouterSocket::Incoming> first) {
   for (const RouterSocket::Incoming& incoming : first)
     coordinator_->handle(incoming, monotonic_seconds());
   loop();
-  if (coordinator_->finished() && !options_.estimate)
+  if (coordinator_->finished() && !measuring_)
     store_.write_model(context_->state);
 }
 
@@ -330,7 +375,7 @@ void Master::loop() {
       stopping_ = true;
       const std::string name = options_.stop_name();
       log_(Level::kInfo,
-           name + (options_.estimate
+           name + (measuring_
                        ? ": the measurement ends"
                        : ": taking in what is under way, then saving"));
       coordinator_->stop(name, monotonic_seconds());
@@ -363,7 +408,7 @@ void Master::renew_tree_key() {
     some_have_old_key_ = true;
   }
   if (context_->feed.keeps() && std::exchange(some_have_old_key_, false))
-    coordinator_->join_again();
+    coordinator_->join_again("");
 }
 
 // Tells the workers, and stays until they have heard it.
@@ -456,13 +501,13 @@ Hooks Master::hooks() {
   hooks.where_model = [this](std::uint64_t version) {
     return store_.where_model(version);
   };
-  if (options_.estimate) {
+  if (options_.estimate)
     measured_ = estimate_of(plan_, context_->limits, options_.local > 0);
-    hooks.measured = &measured_;
-  }
-  hooks.computes_with = [this](const std::string& instructions) {
-    store_.note_instructions(instructions);
-  };
+  if (measuring_) hooks.measured = &measured_;
+  if (!measuring_)
+    hooks.computes_with = [this](const std::string& instructions) {
+      store_.note_instructions(instructions);
+    };
   return hooks;
 }
 

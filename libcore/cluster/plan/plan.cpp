@@ -193,12 +193,6 @@ void compile(Plan& plan, bool dry) {
       mask != plan.model.data.schema.end() &&
       tensor::is_real(mask->second.dtype))
     plan.loss_of_chance.reset();
-  // In sharing each worker has its own; averaging may start it afresh.
-  if (plan.settings.mode == Mode::kSharing ||
-      plan.settings.averaging.updater_state != UpdaterState::kAverage) {
-    plan.model.updater_state.clear();
-    plan.iteration = 0;
-  }
 }
 
 Json shards_of(const std::unique_ptr<MasterData>& data) {
@@ -221,6 +215,23 @@ nn::NetworkConfig read_network(const std::string& spec) {
                                    ": is a model, and no network; --init "
                                    "trains it on"};
   return nn::parse_network(text, source->name());
+}
+
+// In sharing each worker has updater state of its own; averaging may start it
+// afresh.
+void Plan::settle() {
+  if (settings.mode != Mode::kSharing &&
+      settings.averaging.updater_state == UpdaterState::kAverage)
+    return;
+  model.updater_state.clear();
+  iteration = 0;
+}
+
+void Plan::settle(Mode mode, std::int64_t workers) {
+  settings.mode = mode;
+  if (mode == Mode::kSync)
+    settings.averaging = AveragingSettings::for_sync(workers);
+  settle();
 }
 
 void Plan::recognise_data(const Json& before) {
@@ -366,6 +377,7 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
   plan.model.provenance.push_back(
       {"dl-master", options.version, {}, plan.settings.seed});
   compile(plan, options.dry_run);
+  if (!options.measure) plan.settle();
   return plan;
 }
 

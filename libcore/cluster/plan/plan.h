@@ -37,6 +37,10 @@ struct Plan {
   std::size_t memory = 0;                // bytes of a replica with one thread
   std::optional<double> loss_of_chance;  // nn/data/chance.h
 
+  // The settings' mode is decided, or another one is: sharing, or sync with so
+  // many slots.
+  void settle();
+  void settle(Mode mode, std::int64_t workers);
   // Of a run that goes on, run.json: data that were prepared again, and have
   // the same records, are those that the run began with.
   void recognise_data(const Json& before);

@@ -251,6 +251,8 @@ struct Alive {
 // master -> worker, answers anything but Hello and Leave of whom it does not
 // know: say Hello again.
 struct Rejoin {
+  std::string why;  // "": the master does not count on it any more
+
   Message to_message() const;
   static Rejoin from_message(const Message& message);
 };

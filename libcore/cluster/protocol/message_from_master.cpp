@@ -343,12 +343,13 @@ Alive Alive::from_message(const Message& message) {
 }
 
 Message Rejoin::to_message() const {
-  return {MessageType::kRejoin, Json::object(), {}};
+  return {MessageType::kRejoin, {{"why", why}}, {}};
 }
 
 Rejoin Rejoin::from_message(const Message& message) {
-  open_body(message, MessageType::kRejoin, 0, {});
-  return {};
+  const JsonView body =
+      open_body(message, MessageType::kRejoin, 0, {"why"});
+  return {body.at("why").string()};
 }
 
 Message Stop::to_message() const {

@@ -24,15 +24,19 @@ Slowest read_slowest(const JsonView& json) {
 
 Message Probe::to_message() const {
   return {MessageType::kProbe,
-          {{"batches", batches}, {"answer", answer}, {"hosts", hosts}},
+          {{"batches", batches},
+           {"answer", answer},
+           {"hosts", hosts},
+           {"quick", quick}},
           {load}};
 }
 
 Probe Probe::from_message(const Message& message) {
   const JsonView body = open_body(message, MessageType::kProbe, 1,
-                                  {"batches", "answer", "hosts"});
+                                  {"batches", "answer", "hosts", "quick"});
   return {body.at("batches").integer(0, kMostBatches), message.blobs[0],
-          body.at("answer").boolean(), body.at("hosts").integer(0, 2)};
+          body.at("answer").boolean(), body.at("hosts").integer(0, 2),
+          body.at("quick").boolean()};
 }
 
 Message Probed::to_message() const {

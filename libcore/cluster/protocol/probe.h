@@ -16,12 +16,14 @@ namespace dl::cluster {
 // master -> worker.  batches > 0: train on as many mini-batches and say what
 // they take; with a load, send it after each, for the master to send it back.
 // With hosts, take steps of sync instead, as the only host or as one of two.
-// 0: send the load back, if an answer is wanted.
+// 0: send the load back, if an answer is wanted.  quick: as little as tells
+// modes apart.
 struct Probe {
   std::int64_t batches = 0;
   std::vector<std::byte> load;
   bool answer = true;
   std::int64_t hosts = 0;  // 0, 1 or 2
+  bool quick = false;
 
   Message to_message() const;
   static Probe from_message(const Message& message);

@@ -22,6 +22,8 @@ constexpr Names<BreakEven::Side, 4> kSideNames{
       {BreakEven::kAlways, "always"},
       {BreakEven::kNever, "never"}}}};
 constexpr Mode kModes[] = {Mode::kSharing, Mode::kAveraging, Mode::kSync};
+// Exactness is worth a fifth of the speed.
+constexpr double kNearlyAsFast = 0.8;
 
 // A host like the mean of those measured, on the slowest line.
 HostFigures typical(const std::vector<HostFigures>& hosts) {
@@ -179,6 +181,16 @@ std::string milliseconds(double seconds) {
   return format("%.3g ms", 1e3 * seconds);
 }
 
+// To three digits: "5,220".
+std::string rounded(double value) {
+  const double unit =
+      std::pow(10, std::max(0.0, std::floor(std::log10(value)) - 2));
+  std::string text = format("%.0f", unit * std::round(value / unit));
+  for (auto at = std::ssize(text) - 3; at > 0; at -= 3)
+    text.insert(static_cast<std::size_t>(at), ",");
+  return text;
+}
+
 std::string without_end(std::string lines) {
   if (lines.ends_with('\n')) lines.pop_back();
   return lines;
@@ -242,6 +254,21 @@ std::string Estimate::advice() const {
            "; the lines are too slow: a lower density, --push or "
            "averaging with --delta sparse sends less";
   return text + "; a larger --batch makes more of a step";
+}
+
+Estimate::Choice Estimate::choose(std::int64_t workers) const {
+  if (!no_sync.empty()) return {Mode::kSharing, "sharing, as " + no_sync};
+  if (!failure.empty())
+    return {Mode::kSharing, "sharing; nothing could be measured: " + failure};
+  const double sharing = rate(Mode::kSharing, workers),
+               sync = rate(Mode::kSync, workers);
+  const bool exact = sync >= kNearlyAsFast * sharing;
+  return {exact ? Mode::kSync : Mode::kSharing,
+          std::string(exact ? "sync, " : "sharing, ") +
+              rounded(exact ? sync : sharing) + " examples/s expected of " +
+              std::to_string(workers) + " workers; " +
+              (exact ? "sharing " : "sync ") +
+              rounded(exact ? sharing : sync)};
 }
 
 std::string Estimate::workers_text() const {

@@ -78,6 +78,9 @@ struct Estimate {
   Topology topology = Topology::kAuto;
   std::int64_t fan_out = 8;
   bool local = false;  // the hosts are workers of one
+  // Measured in a moment, for choose() alone; not "": why it could not be.
+  bool quick = false;
+  std::string failure;
 
   // Examples a second of `workers` hosts like the mean of those measured.
   // workers >= 1; a single one exchanges with the master.
@@ -95,6 +98,14 @@ struct Estimate {
   double rate_of_one() const;
   // One sentence for as many hosts as were measured.
   std::string advice() const;
+
+  // What --mode auto takes for so many workers, >= 2: sync, which is exact, if
+  // it is nearly as fast as sharing; and the figures.
+  struct Choice {
+    Mode mode = Mode::kSharing;
+    std::string why;  // "sharing, 5200 examples/s expected; sync 3100"
+  };
+  Choice choose(std::int64_t workers) const;
 
   std::string to_text() const;
   Json to_json() const;

@@ -63,7 +63,7 @@ class Trainer {
   void probe(const Probe& probe);
   void probe_sharing(const Probe& probe);
   void probe_sync(const Probe& probe);
-  void repeat(std::int64_t batches,
+  void repeat(const Probe& probe,
               const std::function<double(std::int64_t)>& mini_batch);
   void send_load(std::vector<std::byte> load, bool answer);
   std::vector<std::byte> await_echo();

@@ -20,6 +20,7 @@ constexpr std::int64_t kWarmUp = 5;
 // Seconds: a share of a core is given in turns of up to a tenth of one, between
 // which a host is as fast as the whole core.
 constexpr double kLongEnough = 1, kLongRehearsal = 0.3;
+constexpr double kQuickEnough = 0.1;
 
 // Of gradients, of which a whole one may be too far.
 constexpr float kSmallStep = 1e-3F;
@@ -57,12 +58,14 @@ std::vector<std::byte> Trainer::await_echo() {
 
 // Calls mini_batch(index) again and again, which takes the next one from the
 // loader, and returns seconds: these are to be enough.
-void Trainer::repeat(std::int64_t least,
+void Trainer::repeat(const Probe& probe,
                      const std::function<double(std::int64_t)>& mini_batch) {
   const std::int64_t batches = loader_->batches(false, {});
   std::int64_t queued = 0;
   double counted = 0;  // seconds, of mini-batches that count
-  for (std::int64_t i = 0; i < kWarmUp + least || counted < kLongEnough; ++i) {
+  const double enough = probe.quick ? kQuickEnough : kLongEnough;
+  for (std::int64_t i = 0; i < kWarmUp + probe.batches || counted < enough;
+       ++i) {
     if (mail_.leaving) throw OutOfStep{"a measurement that broke off"};
     // The next one is read while one is computed, as in training.
     for (; queued < i + 2; ++queued)
@@ -100,7 +103,7 @@ void Trainer::probe_sharing(const Probe& probe) {
   // Trained on, as updates of parameters that stand still are all alike.  All
   // time counts: a host that has spent its share of a core pauses anywhere.
   double since = monotonic_seconds(), begin = since;
-  repeat(probe.batches, [&](std::int64_t i) {
+  repeat(probe, [&](std::int64_t i) {
     const double before = codec.begin();
     const LoadedBatch& batch = loader_->next();
     replica.compute(replica.network().batch_of(batch.set),
@@ -134,10 +137,12 @@ void Trainer::probe_sharing(const Probe& probe) {
   answer.encode = mean(codec.encode);
   answer.decode = mean(codec.decode);
   answer.update_bytes = static_cast<std::int64_t>(codec.bytes());
-  const RoundRehearsed round =
-      rehearse_round(replica, settings_.averaging, kLongRehearsal);
-  answer.round = round.seconds;
-  answer.delta_bytes = round.bytes;
+  if (!probe.quick) {
+    const RoundRehearsed round =
+        rehearse_round(replica, settings_.averaging, kLongRehearsal);
+    answer.round = round.seconds;
+    answer.delta_bytes = round.bytes;
+  }
   mail_.outbox.push(answer.to_message());
 }
 
@@ -151,7 +156,7 @@ void Trainer::probe_sync(const Probe& probe) {
       });
   double since = monotonic_seconds(), begin = since;
   std::int64_t steps = 0;
-  repeat(probe.batches, [&](std::int64_t i) {
+  repeat(probe, [&](std::int64_t i) {
     const LoadedBatch& batch = loader_->next();
     std::size_t echoes =
         rehearsal.compute(replica.network().batch_of(batch.set),

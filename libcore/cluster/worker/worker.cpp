@@ -252,9 +252,11 @@ Worker::End Worker::give_up_master() {
 std::optional<Worker::End> Worker::obey(Received received) {
   Message& message = received.message;
   if (message.type == MessageType::kRejoin) {
-    log_(Level::kWarning, "the master at " + master_.endpoint() +
-                              " does not count on this worker any more; "
-                              "joining again");
+    const std::string why = Rejoin::from_message(message).why;
+    log_(why.empty() ? Level::kWarning : Level::kInfo,
+         "the master at " + master_.endpoint() + " " +
+             (why.empty() ? "does not count on this worker any more" : why) +
+             "; joining again");
     return end_session();
   }
   if (!master_.is_of_this_run(received)) return std::nullopt;

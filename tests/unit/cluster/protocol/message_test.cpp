@@ -135,7 +135,8 @@ TEST_CASE("the small messages of both sides") {
   refuses(Ready{}, "version", -1);
   refuses(Ready{}, "unreadable", Json::array({-1}));
   through(Alive{});
-  through(Rejoin{});
+  CHECK(through(Rejoin{"measured"}).why == "measured");
+  CHECK(through(Rejoin{}).why.empty());
   CHECK(through(Stale{4, 2, -1}).batch == -1);
   refuses(Stale{4, 2, -1}, "batch", -2);
   CHECK(through(Fault{4, 2, 9, "loss is not finite"}).batch == 9);
@@ -159,6 +160,8 @@ TEST_CASE("the small messages of both sides") {
   CHECK(through(Probe{}).answer);
   CHECK_FALSE(through(Probe{0, bytes(3), false}).answer);
   CHECK(through(Probe{20, {}, true, 2}).hosts == 2);
+  CHECK(through(Probe{20, {}, true, 2, true}).quick);
+  CHECK_FALSE(through(Probe{}).quick);
   refuses(Probe{}, "batches", -1);
   refuses(Probe{}, "hosts", 3);
   const Slowest slowest{1, 2, 3, 4, 5, 6, 7, 8}, round{5};

@@ -200,4 +200,23 @@ TEST_CASE("hosts whose mini-batches differ much are named") {
   CHECK(estimate.unsteady_text().find("b: mini-batches take 10 to 40 ms") == 0);
 }
 
+TEST_CASE("auto takes sync where that is nearly as fast as sharing") {
+  Estimate estimate = four_hosts();
+  const auto of = [&] { return estimate.choose(4); };
+  CHECK(of().mode == Mode::kSharing);
+  CHECK(of().why == "sharing, 1,240 examples/s expected of 4 workers; sync 109");
+  for (HostFigures& host : estimate.hosts) {
+    host.sync_pair = 0.11;
+    host.gradient = 1e-3;
+  }
+  CHECK(estimate.rate(Mode::kSync, 4) < estimate.rate(Mode::kSharing, 4));
+  CHECK(of().mode == Mode::kSync);
+  CHECK(of().why == "sync, 996 examples/s expected of 4 workers; sharing 1,240");
+  estimate.failure = "w3 was lost";
+  CHECK(of().mode == Mode::kSharing);
+  CHECK(of().why == "sharing; nothing could be measured: w3 was lost");
+  estimate.no_sync = "--mode sync: it cannot be";
+  CHECK(of().why == "sharing, as --mode sync: it cannot be");
+}
+
 }  // namespace dl::cluster::estimate_test

@@ -126,6 +126,24 @@ TEST_CASE("a logged gradient is a step of the network's updater") {
   check_refused(entry, without, "updater that the run does not have");
 }
 
+TEST_CASE("a logged replica takes the place of the parameters") {
+  const std::vector<float> own = {1e-9F, 2, 3, -4, 0, 6};
+  Round round;
+  dl::exchange::encode_delta(own, {}, {}, round.delta);
+  round.statistics = {6, 7};
+  round.updater_state = {8, 9, 10};
+  LogEntry entry = Made().entry;
+  const OuterOptimizer replace{OuterOptimizer::Kind::kReplace, 1, 0};
+  const auto payload = encode_round_record(round, replace, 4, {});
+  entry.payload = payload;
+  RunState state = start();
+  apply_round(entry, state);
+  CHECK(state.parameters == own);
+  CHECK(state.updater_state == round.updater_state);
+  CHECK(state.velocity.empty());
+  CHECK(state.iteration == 6);
+}
+
 TEST_CASE("what is not averaged is not in a round") {
   const Made made;
   Round round = made.round;

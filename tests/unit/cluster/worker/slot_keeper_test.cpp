@@ -226,6 +226,36 @@ TEST_CASE("a replica that is not finite is not sent and leaves no trace") {
   CHECK(keeper.begin(task(0, 1, 0)));
 }
 
+TEST_CASE("a replica that is alone goes on from what it has, to the last bit") {
+  AveragingSettings s;
+  s.alone = true;
+  SlotKeeper keeper(s);
+  keeper.take(state(3, {1, 2}));
+  Task one = task(3, 4, 0);
+  one.slot.slots = 1;
+  CHECK(keeper.begin(one)->version == 3);
+  // Of which the difference to 1 has lost the end.
+  const Floats own = {1e-9F, 3};
+  const auto sent = keeper.finish(one, own, {5}, {6, 7});
+  CHECK(decoded(*sent, 2) == own);
+  CHECK(sent->statistics == Floats{5});
+  CHECK(sent->updater_state == Floats{6, 7});
+  // The master may want it from the start again.
+  CHECK(copy(keeper.begin(one)->parameters) == Floats{1, 2});
+  REQUIRE(keeper.finish(one, own, {5}, {6, 7}));
+  Round held;
+  held.version = 4;
+  keeper.take(held);
+  const auto start = keeper.begin(task(4, 5, 0));
+  CHECK(copy(start->parameters) == own);
+  CHECK(copy(start->statistics) == Floats{5});
+  CHECK(copy(start->updater_state) == Floats{6, 7});
+  CHECK(start->version == 4);
+  held.version = 5;  // nobody made that here
+  keeper.take(held);
+  CHECK_THROWS_AS(keeper.begin(task(5, 6, 0)), OutOfStep);
+}
+
 TEST_CASE("a State must have the velocity that its optimizer wants") {
   AveragingSettings s = how("f32", UpdaterState::kReset);
   s.outer = {dl::exchange::OuterOptimizer::Kind::kMomentum, 1, 0.5};

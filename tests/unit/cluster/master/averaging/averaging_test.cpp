@@ -470,4 +470,28 @@ TEST_CASE("a slot of this round comes to a worker that has done the next one") {
   check_exactly_once(folder, 2);
 }
 
+TEST_CASE("one replica learns the same wherever its rounds end") {
+  Settings s = averaging();
+  s.averaging.alone = true;
+  s.averaging.workers = 0;
+  Limits often;
+  often.checkpoint_batches = 7;
+  const RunState calm = undisturbed(s, 1), cut = undisturbed(s, 1, often);
+  CHECK(calm.version < cut.version);
+  CHECK(calm.parameters == cut.parameters);
+  CHECK(calm.statistics == cut.statistics);
+  CHECK(calm.updater_state == cut.updater_state);
+  CHECK(calm.iteration == 2 * 51);
+}
+
+TEST_CASE("a replica that is alone survives whatever comes, and others") {
+  Settings s = averaging();
+  s.averaging.alone = true;
+  s.averaging.workers = 0;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    INFO("seed " << seed);
+    disturbed(s, seed);
+  }
+}
+
 }  // namespace dl::cluster::averaging_test
