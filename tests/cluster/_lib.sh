@@ -6,6 +6,8 @@ set -u
 declare -A pid=()
 export DL_GRACE=5s DL_WORKER_THREADS=1
 export DL_MASTER_HEARTBEAT=100ms DL_MASTER_LOST_AFTER=1s
+# Unless a test says otherwise.
+export DL_MASTER_MODE=sharing
 
 cleanup() {
   local p

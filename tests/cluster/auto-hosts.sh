@@ -1,0 +1,45 @@
+#!/bin/bash
+# --mode auto with two workers that come over TCP: they are measured, the mode is
+# said with both figures, they join again, and the run has that mode.
+. "$DL_TEST_ROOT/tests/cluster/_lib.sh"
+export DL_MASTER_MODE=auto
+make_data
+master m --min-workers 2 --epochs 3
+worker a m
+worker b m
+finish m
+finish a
+finish b
+check m.safetensors.run
+number='[0-9]+(,[0-9]{3})*'
+said() {
+  grep -oE "auto: $1, $number examples/s expected of 2 workers; $2 $number\$" m.err
+}
+mode=$(python3 -c '
+import json; print(json.load(open("m.safetensors.run/run.json"))["settings"]["mode"])')
+case $mode in
+  sharing) said sharing sync >/dev/null || fail "what was said" ;;
+  sync) said sync sharing >/dev/null || fail "what was said" ;;
+  *) fail "mode $mode" ;;
+esac
+grep -c 'has measured its workers; joining again' a.err b.err
+# The same goes on as it began, with no measurement.
+master m --min-workers 2 --epochs 4
+worker a m
+worker b m
+finish m
+finish a
+finish b
+grep -o "auto: the run goes on in its mode, $mode" m.err | sed "s/$mode/.../"
+
+# Sync cannot be.
+rm -r m.safetensors*
+make_sequence_data
+master m --min-workers 2
+worker a m
+worker b m
+finish m
+finish a
+finish b
+check m.safetensors.run
+grep -o 'auto: .*' m.err
