@@ -33,7 +33,7 @@ finish b
 grep -o "auto: the run goes on in its mode, $mode" m.err | sed "s/$mode/.../"
 
 # Sync cannot be.
-rm -r m.safetensors*
+rm -r m.safetensors* train-*
 make_sequence_data
 master m --min-workers 2
 worker a m
