@@ -83,6 +83,7 @@ inline void decide_mode(const dl::cli::Options& opt,
     m.mode = "averaging";
   else
     return;
+  if (m.dry_run) return;  // which shows it
   log(dl::Level::kInfo,
       "auto: --mode " + m.mode + ", as an option is given that only it has");
 }

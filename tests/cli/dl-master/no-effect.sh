@@ -2,9 +2,9 @@
 # what it is for; in the environment, where it is for other runs, it is not.
 . "$DL_TEST_ROOT/tests/cli/dl-master/_iris.sh"
 try() { echo "$*"; master --dry-run "$@" >/dev/null; echo $?; }
-try --frequency 2
+try --mode sharing --frequency 2
 try --workers 2
-try --overlap
+try --mode sync --overlap
 try --mode averaging --threshold fixed:1e-3
 try --mode averaging --staleness 0
 try --masking no

@@ -18,7 +18,7 @@ try --local 1 --eval-data net.json
 try --local 1 --mode ring
 try --local 1 --data "pipe:head -c 300 train-000.dls"
 echo '-- what has learnt nothing goes'
-try --bind tcp://127.0.0.1:0 --wait 100ms --normalize none
+try --mode sharing --bind tcp://127.0.0.1:0 --wait 100ms --normalize none
 try --local 1 --threads 1 --seed 5 --epochs 2 --normalize auto
 dl-infer --model m.safetensors test.dls | wc -l
 echo '-- what has learnt stays'
