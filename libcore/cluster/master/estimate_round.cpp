@@ -92,7 +92,8 @@ double EstimateRound::long_enough() const {
 
 // Whoever measures for a choice goes on without.
 void EstimateRound::give_up(const std::string& why) {
-  if (!measured_.quick) throw Error{Code::kUnavailable, why + "; measure again"};
+  if (!measured_.quick)
+    throw Error{Code::kUnavailable, why + "; measure again"};
   measured_.failure = why;
   stage_ = Stage::kDone;
 }

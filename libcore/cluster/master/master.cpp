@@ -7,8 +7,8 @@
 
 #include "libcore/cluster/master/master_run.h"
 #include "libcore/cluster/master/pretraining.h"
-#include "libcore/cluster/plan/host_list.h"
 #include "libcore/cluster/plan/choose_mode.h"
+#include "libcore/cluster/plan/host_list.h"
 #include "libcore/cluster/plan/plan.h"
 #include "libcore/cluster/store/replay.h"
 #include "libcore/cluster/store/run_files.h"

@@ -225,12 +225,12 @@ void Master::tell_alone() const {
          "auto: one worker trains by itself, exactly; nothing is exchanged");
   if (options_.merged < 2) return;
   const int threads = threads_of_worker();
-  log_(Level::kInfo, "auto: " + workers + " local workers are one process with " +
-                         std::to_string(threads) +
-                         (threads == 1 ? " thread" : " threads") +
-                         ", which trains exactly as one worker; --mode "
-                         "sharing, averaging or sync starts " +
-                         workers + " processes");
+  log_(Level::kInfo,
+       "auto: " + workers + " local workers are one process with " +
+           std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
+           ", which trains exactly as one worker; --mode "
+           "sharing, averaging or sync starts " +
+           workers + " processes");
 }
 
 // Those that are wanted; returns when one of them has spoken, with what it
@@ -375,9 +375,8 @@ void Master::loop() {
       stopping_ = true;
       const std::string name = options_.stop_name();
       log_(Level::kInfo,
-           name + (measuring_
-                       ? ": the measurement ends"
-                       : ": taking in what is under way, then saving"));
+           name + (measuring_ ? ": the measurement ends"
+                              : ": taking in what is under way, then saving"));
       coordinator_->stop(name, monotonic_seconds());
     }
     receive();

@@ -42,10 +42,9 @@ void train_alone(MasterOptions& options) {
   if (!is_one_host(options)) return;
   options.merged = options.local;
   constexpr std::int64_t kMostThreads = 4096;
-  options.threads =
-      std::min(in_range("--threads", options.threads, 0, kMostThreads) *
-                   options.local,
-               kMostThreads);
+  options.threads = std::min(
+      in_range("--threads", options.threads, 0, kMostThreads) * options.local,
+      kMostThreads);
   options.local = 1;
   options.min_workers = std::min<std::int64_t>(options.min_workers, 1);
 }

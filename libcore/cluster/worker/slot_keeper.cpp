@@ -149,7 +149,8 @@ std::optional<Result> SlotKeeper::finish(const Task& task,
                                          std::vector<float> statistics,
                                          std::vector<float> updater_state) {
   if (is_whole(task)) {
-    if (!std::ranges::all_of(parameters, [](float v) { return std::isfinite(v); }))
+    if (!std::ranges::all_of(parameters,
+                             [](float v) { return std::isfinite(v); }))
       return std::nullopt;
     return finish_whole(task, parameters, std::move(statistics),
                         std::move(updater_state));

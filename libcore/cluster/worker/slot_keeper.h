@@ -10,8 +10,8 @@
 // parameters do not have its own last round in them yet; then all that it had
 // to send in that is added (Shen et al. 2019, CoCoD-SGD).
 //
-// Where one replica is alone (AveragingSettings::alone), it sends its parameters
-// and goes on from them.
+// Where one replica is alone (AveragingSettings::alone), it sends its
+// parameters and goes on from them.
 //
 // Used by one thread at a time.
 

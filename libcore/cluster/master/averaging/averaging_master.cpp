@@ -76,9 +76,9 @@ double AveragingEpoch::OpenRound::loss_sum() const {
 // How many mini-batches a replica trains that has nobody beside it.
 std::int64_t AveragingEpoch::alone_batches(std::int64_t first) const {
   const RunState& state = context_.state;
-  const auto floats = static_cast<double>(
-      state.parameters.size() + state.statistics.size() +
-      state.updater_state.size());
+  const auto floats =
+      static_cast<double>(state.parameters.size() + state.statistics.size() +
+                          state.updater_state.size());
   const double seconds = std::clamp(floats / kAloneFloatsPerSecond,
                                     kAloneSeconds, kMostAloneSeconds);
   // The first mini-batch of all tells how long one takes.

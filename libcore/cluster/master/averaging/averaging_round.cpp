@@ -144,9 +144,8 @@ void AveragingEpoch::send(const OpenRound& round, const Round& coded) {
     message.statistics.clear();
     message.updater_state.clear();
     for (Member* member : context_.members.present())
-      if (round.whole
-              ? member->number != round.maker
-              : std::ranges::count(round.reducers, member->number) == 0)
+      if (round.whole ? member->number != round.maker
+                      : std::ranges::count(round.reducers, member->number) == 0)
         member->in_step = false;
   }
   for (Member* member : context_.outgoing.tell_all(message.to_message()))

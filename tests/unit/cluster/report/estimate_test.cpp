@@ -204,14 +204,16 @@ TEST_CASE("auto takes sync where that is nearly as fast as sharing") {
   Estimate estimate = four_hosts();
   const auto of = [&] { return estimate.choose(4); };
   CHECK(of().mode == Mode::kSharing);
-  CHECK(of().why == "sharing, 1,240 examples/s expected of 4 workers; sync 166");
+  CHECK(of().why ==
+        "sharing, 1,240 examples/s expected of 4 workers; sync 166");
   for (HostFigures& host : estimate.hosts) {
     host.sync_pair = 0.105;
     host.gradient = 1e-4;
   }
   CHECK(estimate.rate(Mode::kSync, 4) < estimate.rate(Mode::kSharing, 4));
   CHECK(of().mode == Mode::kSync);
-  CHECK(of().why == "sync, 1,020 examples/s expected of 4 workers; sharing 1,240");
+  CHECK(of().why ==
+        "sync, 1,020 examples/s expected of 4 workers; sharing 1,240");
   estimate.failure = "w3 was lost";
   CHECK(of().mode == Mode::kSharing);
   CHECK(of().why == "sharing; nothing could be measured: w3 was lost");
