@@ -62,6 +62,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("init", &m.init, "MODEL", "start from this model's parameters");
   opt.add("data", &m.data, "SHARD", "training data; may be repeated");
   opt.add("eval-data", &m.eval_data, "SHARD", "held-out data; may be repeated");
+  m.mode = "sharing";
   opt.add("mode", &m.mode, "MODE", "sharing, averaging or sync");
   opt.add("all-reduce", &a.all_reduce, "WAY",
           "instead of a mode, dense in every step: by a ring or a star");

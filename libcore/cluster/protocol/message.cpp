@@ -90,6 +90,8 @@ std::string_view name_of(MessageType type) {
       return "Part";
     case MessageType::kMean:
       return "Mean";
+    case MessageType::kCut:
+      return "Cut";
   }
   return "";
 }

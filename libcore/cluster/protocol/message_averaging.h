@@ -41,9 +41,19 @@ struct Result {
   double loss_sum = 0;           // mean loss of each batch times its examples
   std::vector<std::byte> delta;  // exchange/delta.h; may be empty
   std::vector<float> statistics, updater_state;
+  std::int64_t count = 0;  // mini-batches, after a Cut; 0: all of the task's
 
   Message to_message() const;
   static Result from_message(const Message& message);
+};
+
+// master -> worker, averaging: the task of a replica that is alone ends after
+// the mini-batch at hand.
+struct Cut {
+  std::uint64_t lease = 0, fence = 0;
+
+  Message to_message() const;
+  static Cut from_message(const Message& message);
 };
 
 // master -> worker, averaging and sync: the average of a round, for all that

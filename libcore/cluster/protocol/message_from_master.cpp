@@ -292,6 +292,16 @@ Stale Stale::from_message(const Message& message) {
           body.at("batch").integer(-1, kMaxInteger)};
 }
 
+Message Cut::to_message() const {
+  return {MessageType::kCut, {{"lease", lease}, {"fence", fence}}, {}};
+}
+
+Cut Cut::from_message(const Message& message) {
+  const JsonView body =
+      open_body(message, MessageType::kCut, 0, {"lease", "fence"});
+  return {number_of(body, "lease"), number_of(body, "fence")};
+}
+
 Message Record::to_message() const {
   return {MessageType::kRecord,
           {{"evaluation", evaluation}, {"shard", shard}, {"record", record}},

@@ -71,14 +71,15 @@ Message Result::to_message() const {
            {"slot", slot},
            {"elsewhere", elsewhere},
            {"examples", examples},
-           {"loss_sum", loss_sum}},
+           {"loss_sum", loss_sum},
+           {"count", count}},
           {delta, floats_to_blob(statistics), floats_to_blob(updater_state)}};
 }
 
 Result Result::from_message(const Message& message) {
-  JsonView body = open_body(
-      message, MessageType::kResult, 3,
-      {"lease", "fence", "round", "slot", "elsewhere", "examples", "loss_sum"});
+  JsonView body = open_body(message, MessageType::kResult, 3,
+                            {"lease", "fence", "round", "slot", "elsewhere",
+                             "examples", "loss_sum", "count"});
   Result result;
   result.lease = number_of(body, "lease");
   result.fence = number_of(body, "fence");
@@ -87,6 +88,7 @@ Result Result::from_message(const Message& message) {
   result.elsewhere = body.at("elsewhere").boolean();
   result.examples = count_of(body, "examples");
   result.loss_sum = body.at("loss_sum").number();
+  result.count = count_of(body, "count");
   result.delta = message.blobs[0];
   result.statistics = blob_to_floats(message, 1);
   result.updater_state = blob_to_floats(message, 2);

@@ -102,6 +102,7 @@ constexpr Rule kRules[] = {
     {kParties, kFromMaster, kLong},
     {kPart, kFromChild, kSmall, kSmallValues, {Blob::kPiece}},
     {kMean, kUp, kLong, kLongValues, {Blob::kPiece}},
+    {kCut, kFromMaster},
 };
 
 const Rule& rule_of(MessageType type) {

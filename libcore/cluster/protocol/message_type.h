@@ -51,7 +51,8 @@ enum class MessageType : std::uint16_t {
   kAlive,
   kParties,
   kPart,
-  kMean
+  kMean,
+  kCut
 };
 // "Hello"; "" for a number that is no type.
 std::string_view name_of(MessageType type);

@@ -93,6 +93,7 @@ class AveragingLearner : public Learner {
     }
     result->examples = work.examples;
     result->loss_sum = work.loss_sum;
+    if (work.cut) result->count = work.task.count;
     mail_.outbox.push(result->to_message());
   }
 

@@ -26,6 +26,7 @@ struct Work {
   Task task;
   std::int64_t done = 0;  // mini-batches, those passed over among them
   bool begun = false;
+  bool cut = false;         // its end is not the task's
   std::int64_t queued = 0;  // ... that the loader has been told of
   std::int64_t whole = 0;   // examples of a mini-batch that is not cut short
   std::int64_t examples = 0;

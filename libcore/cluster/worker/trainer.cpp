@@ -117,6 +117,8 @@ void Trainer::handle(Delivered delivered) {
                                " is no longer ours; its work is dropped");
       return learner_->take(std::move(message));
     }
+    case MessageType::kCut:
+      return cut_short(Cut::from_message(message));
     case MessageType::kProbe:
       return probe(Probe::from_message(message));
     case MessageType::kAlive: {
@@ -242,14 +244,32 @@ void Trainer::take_task(Task task) {
 
 // Batches are loaded in the order of the leases, so what remains is queued
 // anew.
+void Trainer::load_anew() {
+  loader_->drop();
+  for (Work& work : tasks_) work.queued = work.done;
+  load_ahead();
+}
+
+// One mini-batch of it is done at least.
+void Trainer::cut_short(const Cut& cut) {
+  const auto found = std::ranges::find_if(tasks_, [&](const Work& work) {
+    return work.task.lease == cut.lease && work.task.fence == cut.fence;
+  });
+  if (found == tasks_.end() || found->task.kind != TaskKind::kTrain) return;
+  const std::int64_t end = found->examples > 0 ? found->done : found->done + 1;
+  if (end >= found->task.count) return;
+  found->task.count = end;
+  found->cut = true;
+  load_anew();
+  if (found == tasks_.begin() && found->done == end) end_lease();
+}
+
 bool Trainer::drop_lease(std::uint64_t number, std::uint64_t fence) {
   const auto dropped = std::erase_if(tasks_, [&](const Work& work) {
     return work.task.lease == number && work.task.fence == fence;
   });
   if (dropped == 0) return false;
-  loader_->drop();
-  for (Work& work : tasks_) work.queued = work.done;
-  load_ahead();
+  load_anew();
   return true;
 }
 

@@ -52,6 +52,8 @@ class Trainer {
   void compute_alike() const;
   void take_task(Task task);
   bool drop_lease(std::uint64_t number, std::uint64_t fence);
+  void cut_short(const Cut& cut);
+  void load_anew();
   void out_of_step(const std::string& why);
   void drop_tasks();
   void load(Work& work, std::int64_t end);

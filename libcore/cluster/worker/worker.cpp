@@ -283,6 +283,7 @@ std::optional<Worker::End> Worker::obey(Received received) {
     case MessageType::kRound:
     case MessageType::kApply:
     case MessageType::kStale:
+    case MessageType::kCut:
     case MessageType::kCheck:
     case MessageType::kStatistics:
     case MessageType::kProbe:

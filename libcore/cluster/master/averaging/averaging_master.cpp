@@ -13,9 +13,9 @@ namespace dl::cluster {
 namespace {
 
 // A round of one replica lasts so long: its end costs the time to copy the
-// state some times.  Who asks the master to stop waits for it at most.
-constexpr double kAloneSeconds = 1, kMostAloneSeconds = 8;
-constexpr double kAloneFloatsPerSecond = 5e6;  // for a small part of it
+// state some times, and to log it.
+constexpr double kAloneSeconds = 1, kMostAloneSeconds = 60;
+constexpr double kAloneFloatsPerSecond = 1.2e6;  // a few hundredths of it
 
 }  // namespace
 
@@ -79,8 +79,10 @@ std::int64_t AveragingEpoch::alone_batches(std::int64_t first) const {
   const auto floats =
       static_cast<double>(state.parameters.size() + state.statistics.size() +
                           state.updater_state.size());
-  const double seconds = std::clamp(floats / kAloneFloatsPerSecond,
-                                    kAloneSeconds, kMostAloneSeconds);
+  double seconds = std::clamp(floats / kAloneFloatsPerSecond, kAloneSeconds,
+                              kMostAloneSeconds);
+  if (context_.limits.checkpoint_every > 0)
+    seconds = std::min(seconds, context_.limits.checkpoint_every);
   // The first mini-batch of all tells how long one takes.
   std::int64_t batches = 1;
   if (context_.alone_seconds > 0)
@@ -127,8 +129,33 @@ void AveragingEpoch::assign_slots(bool rebalance) {
                         there, away, rebalance);
 }
 
+// Who wants the run to stop, or to take part, does not wait for the end of a
+// long round.
+void AveragingEpoch::cut_short() {
+  if (rounds_.empty() || !rounds_.front().whole) return;
+  OpenRound& round = rounds_.front();
+  const std::vector<Member*> workers = context_.members.workers();
+  if (round.replicas > 1 || (!winding_up_ && workers.size() < 2)) return;
+  for (Member* member : workers)
+    for (const Lease& lease : table_.of(member->number))
+      if (lease.id != round.cut && reachable(*member) &&
+          context_.outgoing.send(*member,
+                                 Cut{lease.id, lease.fence}.to_message()))
+        round.cut = lease.id;
+}
+
+// The round is what was done of it.
+void AveragingEpoch::take_cut(OpenRound& round, Lease& lease,
+                              std::int64_t count) {
+  if (lease.id != round.cut || count > lease.count)
+    throw Error{Code::kProtocol, "Result: nobody cut its Task"};
+  lease.count = lease.work = count;
+  round.end = round.first + count;
+}
+
 void AveragingEpoch::tick() {
   watch_reduction();
+  cut_short();
   do {
     if (may_open()) open_round();
     pass_over_slots();
@@ -418,12 +445,13 @@ void AveragingEpoch::take_result(Member& member, Result result) {
       context_.answers.refuse(member, result.lease, result.fence);
     return;
   }
-  const Lease lease = *held;
+  Lease lease = *held;
   OpenRound& round = *round_of(lease);
   const std::size_t slot = slot_of(round, lease);
   if (result.round != round.version || !std::cmp_equal(result.slot, slot) ||
       (result.elsewhere && round.appointed.empty()))
     throw Error{Code::kProtocol, "Result: it does not fit its Task"};
+  if (result.count > 0) take_cut(round, lease, result.count);
   if (!elsewhere_.contains(lease.id))
     note_trained(member, lease.work, context_.now);
   if (result.elsewhere) {

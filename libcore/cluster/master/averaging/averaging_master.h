@@ -26,7 +26,8 @@
 // no bit.  Whenever that does not work, Results come here in that round.
 //
 // Where a replica may be alone (AveragingSettings::alone), a round of one slot
-// is as long as kAloneSeconds allow.  Its Result has the parameters themselves,
+// lasts a second or more, so that its end costs little, but ends where somebody
+// waits for it (Cut).  Its Result has the parameters themselves,
 // its worker goes on from what it has, and others get the State.
 //
 // Rounds that overlap: round r + 1 begins when round r - 1 ends, while round r
@@ -84,6 +85,7 @@ class AveragingEpoch : public Phase {
     double opened = 0;                // when
     bool whole = false;               // its slot gives parameters themselves
     std::uint64_t maker = 0;          // member that did
+    std::uint64_t cut = 0;            // the lease that ends early
     std::int64_t replicas = 0;        // slots of a round that is whole
     std::int64_t iteration = 0;       // updater steps of a replica before it
     exchange::Average deltas, statistics, updater_state;
@@ -118,6 +120,8 @@ class AveragingEpoch : public Phase {
 
   bool may_open() const;
   std::int64_t alone_batches(std::int64_t first) const;
+  void cut_short();
+  void take_cut(OpenRound& round, Lease& lease, std::int64_t count);
   void open_round();
   void pass_over_slots();
   void pass_over(OpenRound& round, std::size_t slot);

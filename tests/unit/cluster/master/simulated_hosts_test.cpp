@@ -71,6 +71,7 @@ class Bench {
  private:
   Plan make(const HostModel& model) {
     options.local = model.workers;
+    if (options.mode == "auto") options.mode = "sharing";
     return make_plan(options, folder_ / "run", kSilent);
   }
   Scratch folder_;

@@ -109,6 +109,13 @@ void Worker::take(const Message& message, Mode mode) {
       });
       break;
     }
+    case MessageType::kCut:
+      for (Task& task : tasks)
+        if (task.lease == Cut::from_message(message).lease) {
+          cut = task.lease;
+          task.count = 1;
+        }
+      break;
     case MessageType::kCheck: {
       if (mute) break;
       const Check check = Check::from_message(message);
@@ -203,6 +210,7 @@ void Worker::average(const Task& task, const dl::data::Epoch& order) {
   if (!result) throw std::logic_error("a replica that is not finite");
   result->examples = order.examples(task.first, task.count);
   result->loss_sum = loss_sum;
+  if (task.lease == cut) result->count = task.count;
   if (bad) result->statistics[1] = NAN;
   out.push_back(result->to_message());
 }

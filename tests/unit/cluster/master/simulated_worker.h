@@ -57,6 +57,7 @@ struct Worker {
   std::uint64_t version = 0;
   bool known = false;
   int states = 0;  // that came
+  std::uint64_t cut = 0;  // the lease that was cut last
   std::deque<Task> tasks;
   std::int64_t done = 0;  // mini-batches of the first task
   struct Pending {

@@ -138,6 +138,7 @@ TEST_CASE("the small messages of both sides") {
   CHECK(through(Rejoin{"measured"}).why == "measured");
   CHECK(through(Rejoin{}).why.empty());
   CHECK(through(Stale{4, 2, -1}).batch == -1);
+  CHECK(through(Cut{4, 2}).fence == 2);
   refuses(Stale{4, 2, -1}, "batch", -2);
   CHECK(through(Fault{4, 2, 9, "loss is not finite"}).batch == 9);
   CHECK(through(Fault{4, 2, 9, "damaged", 65, 3, 7}).record == 7);
@@ -272,6 +273,9 @@ TEST_CASE("State and Result carry floats bit for bit") {
   CHECK(through(result).updater_state == std::vector<float>{3});
   refuses(result, "loss_sum", std::nan(""));
   refuses(result, "examples", -160);
+  result.count = 9;
+  CHECK(through(result).count == 9);
+  refuses(result, "count", -1);
 
   Message odd = result.to_message();
   odd.blobs[2].pop_back();

@@ -102,6 +102,37 @@ TEST_CASE("a task waits for the round that it starts from") {
   CHECK_FALSE(play.mail.rejoin);
 }
 
+TEST_CASE("a task that is cut ends after the mini-batch at hand") {
+  Play play(Mode::kAveraging);
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(1);
+  play.task(1, 0, 1);
+  const Result one = play.hear_as<Result>();
+  CHECK(one.count == 0);
+  // They wait for a round that is to come.
+  play.task(2, 0, 4, 2);
+  play.task(3, 1, 2, 2);
+  play.say(Cut{2, 1}.to_message());
+  play.say(Cut{1, 1}.to_message());  // too late
+  Round round;
+  round.version = 2;
+  const std::vector<float> nothing(kParameters);
+  std::vector<float> residual;
+  dl::exchange::encode_delta(nothing, {}, residual, round.delta);
+  round.updater_state.assign(2 * kParameters, 0);
+  play.say(round.to_message());
+  const Result cut = play.hear_as<Result>();
+  CHECK(cut.lease == 2);
+  CHECK(cut.count == 1);
+  CHECK(cut.examples == one.examples);
+  CHECK(cut.delta == one.delta);
+  const Result next = play.hear_as<Result>();
+  CHECK(next.lease == 3);
+  CHECK(next.count == 0);
+  CHECK(next.examples == 8);
+}
+
 TEST_CASE("tasks outside the epoch are refused") {
   Play play(Mode::kAveraging);
   play.welcome();

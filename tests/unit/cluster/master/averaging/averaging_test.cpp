@@ -484,6 +484,25 @@ TEST_CASE("one replica learns the same wherever its rounds end") {
   CHECK(calm.iteration == 2 * 51);
 }
 
+TEST_CASE("a replica that is alone is cut short where another one comes") {
+  Settings s = averaging();
+  s.averaging.alone = true;
+  s.averaging.workers = 0;
+  s.epochs = 3;
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(s, {}, folder, saved, 1, kExamples);
+  Worker& first = master.join("first");
+  while (master.context.report.batches < 1) master.turn();
+  // It is held up in a round that is longer than one mini-batch.
+  first.period = 50;
+  master.join("second");
+  for (int turn = 0; turn < 5000 && !master.over(); ++turn) master.turn();
+  REQUIRE(master.coordinator->finished());
+  check_exactly_once(folder, s.epochs);
+  CHECK(first.cut > 0);
+}
+
 TEST_CASE("a replica that is alone survives whatever comes, and others") {
   Settings s = averaging();
   s.averaging.alone = true;
