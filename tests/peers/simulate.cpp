@@ -68,6 +68,7 @@ void declare(dl::cli::Options& opt, Args& a) {
           "instead of a mode, dense in every step: by a ring or a star");
   opt.add("epochs", &m.epochs, "COUNT", "passes over the data");
   opt.add("batch", &m.batch, "COUNT", "examples in a worker's mini-batch");
+  opt.add("lr-warmup", &m.lr_warmup, "COUNT", "as dl-master");
   opt.add("seed", &m.seed, "NUMBER", "of the order of examples");
   opt.flag("speculate", &m.speculate, "give what is slow to an idle worker");
   opt.add("on-divergence", &m.on_divergence, "WHAT", "stop or ignore");

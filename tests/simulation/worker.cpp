@@ -5,6 +5,7 @@
 #include "libcore/base/error.h"
 #include "libcore/cluster/settings/gradient_sharing.h"
 #include "libcore/device/instructions.h"
+#include "libcore/nn/update/warmup.h"
 
 namespace simulated {
 
@@ -24,16 +25,16 @@ std::unique_ptr<Learner> make_learner(const World& world, Mailbox& mail,
                                       ParameterHistory* history) {
   const Settings& settings = world.plan.settings;
   const auto& updater = world.plan.shared_updater;
+  const dl::nn::NetworkConfig network =
+      dl::nn::with_warmup(world.plan.model.config, settings.lr_warmup);
   auto replica = std::make_unique<Replica>(
-      updater || settings.mode == Mode::kSync
-          ? without_updaters(world.plan.model.config)
-          : world.plan.model.config,
+      updater || settings.mode == Mode::kSync ? without_updaters(network)
+                                              : network,
       world.plan.model.normalizers, settings.batch, "cpu", 1);
   if (settings.mode == Mode::kAveraging)
     return make_averaging_learner(std::move(replica), settings, mail);
   if (settings.mode == Mode::kSync)
-    return make_sync_learner(std::move(replica), world.plan.model.config, 1,
-                             mail);
+    return make_sync_learner(std::move(replica), network, 1, mail);
   return make_sharing_learner(std::move(replica), settings, updater, mail,
                               world.log, history);
 }

@@ -23,6 +23,11 @@ void keep_defaults(const Json& before, const MasterOptions& options,
   const auto view = [&](const Json::json_pointer& key) {
     return JsonView(before.at(key), Code::kData, key.to_string());
   };
+  if (options.lr_warmup < 0) {
+    const Json::json_pointer warmup("/settings/lr_warmup");
+    settings.lr_warmup =
+        before.contains(warmup) ? view(warmup).integer(0, kMostCounted) : 0;
+  }
   const SharingOptions usual;
   if (options.sharing.combine == usual.combine && before.contains(combine))
     settings.sharing.combine = enum_of(view(combine), kCombineNames);

@@ -42,6 +42,7 @@ struct MasterOptions {
   std::int64_t pretrain = 0;  // epochs of each stage, pretraining.h; 0: none
   std::int64_t batch = 32;
   std::int64_t prefetch = 2;
+  std::int64_t lr_warmup = -1;  // -1: as the updaters want it
   bool deterministic = false;
   AveragingOptions averaging;
   SharingOptions sharing;

@@ -18,6 +18,7 @@
 #include "libcore/nn/data/chance.h"
 #include "libcore/nn/data/class_weights.h"
 #include "libcore/nn/data/data_check.h"
+#include "libcore/nn/update/warmup.h"
 
 namespace dl::cluster {
 
@@ -267,7 +268,9 @@ Welcome Plan::welcome() const {
 RunState Plan::start() const {
   RunState state;
   state.constrain = nn::Constrainer(model.config);
-  state.updater = std::make_shared<nn::HostUpdater>(model.config);
+  state.lr_warmup = settings.lr_warmup;
+  state.updater = std::make_shared<nn::HostUpdater>(
+      nn::with_warmup(model.config, state.lr_warmup));
   state.parameters = model.parameters;
   state.statistics = model.statistics;
   state.updater_state = model.updater_state;
@@ -328,6 +331,24 @@ std::string Plan::advice() const {
          "dl-exchange(7)";
 }
 
+namespace {
+
+// A quarter of a short run.  goes_on: updaters have a history already.
+std::int64_t warmup_of(const Plan& plan, const MasterOptions& options,
+                       bool goes_on) {
+  if (options.lr_warmup >= 0)
+    return in_range("--lr-warmup", options.lr_warmup, 0);
+  const bool fresh = !goes_on || plan.settings.mode == Mode::kSharing;
+  if (!fresh || !plan.training || !nn::wants_warmup(plan.model.config))
+    return 0;
+  const std::int64_t batches =
+      (plan.training->examples() + plan.settings.batch - 1) /
+      plan.settings.batch;
+  return std::min(nn::kWarmupSteps, batches * plan.settings.epochs / 4);
+}
+
+}  // namespace
+
 Plan make_plan(const MasterOptions& options, const std::string& folder,
                const Log& log) {
   if (options.net.empty() && options.init.empty())
@@ -376,7 +397,9 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
   plan.stage = options.stage;
   plan.model.provenance.push_back(
       {"dl-master", options.version, {}, plan.settings.seed});
+  const bool goes_on = !plan.model.updater_state.empty();
   compile(plan, options.dry_run);
+  plan.settings.lr_warmup = warmup_of(plan, options, goes_on);
   if (!options.measure) plan.settle();
   return plan;
 }

@@ -41,13 +41,15 @@ Json Settings::to_json() const {
   };
   // Absent in runs of version 0.1.
   if (deterministic) json["deterministic"] = true;
+  // Absent in runs of version 0.2.
+  if (lr_warmup > 0) json["lr_warmup"] = lr_warmup;
   return json;
 }
 
 Settings Settings::from_json(const JsonView& json) {
   json.only({"mode", "batch", "epochs", "seed", "prefetch", "averaging",
              "sharing", "evaluations", "metric", "patience", "target",
-             "deterministic"});
+             "deterministic", "lr_warmup"});
   Settings s;
   s.mode = enum_of(json.at("mode"), kModeNames);
   s.batch = json.at("batch").integer(1, kMostCounted);
@@ -62,6 +64,8 @@ Settings Settings::from_json(const JsonView& json) {
   s.target = json.at("target").string();
   if (json.has("deterministic"))
     s.deterministic = json.at("deterministic").boolean();
+  if (json.has("lr_warmup"))
+    s.lr_warmup = json.at("lr_warmup").integer(0, kMostCounted);
   return s;
 }
 

@@ -30,6 +30,7 @@ struct Settings {
   std::uint64_t seed = 0;      // of the order of examples
   std::int64_t prefetch = 2;   // mini-batches read ahead
   bool deterministic = false;  // the same instructions on all processors
+  std::int64_t lr_warmup = 0;  // updater steps, nn/update/warmup.h
 
   // Of Mode::kAveraging; of kSync, how many slots there are, and else what
   // for_sync() says.

@@ -18,6 +18,7 @@
 #include "libcore/io/digest.h"
 #include "libcore/io/hex.h"
 #include "libcore/io/source.h"
+#include "libcore/nn/update/warmup.h"
 
 namespace dl::cluster {
 
@@ -236,7 +237,8 @@ RunState state_of(nn::Model& model, const std::string& name) {
     throw;
   }
   state.constrain = nn::Constrainer(model.config);
-  state.updater = std::make_shared<nn::HostUpdater>(model.config);
+  state.updater = std::make_shared<nn::HostUpdater>(
+      nn::with_warmup(model.config, state.lr_warmup));
   state.parameters = std::move(model.parameters);
   state.statistics = std::move(model.statistics);
   state.updater_state = std::move(model.updater_state);

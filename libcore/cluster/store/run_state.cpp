@@ -88,6 +88,7 @@ Json RunState::to_json() const {
           {"passed_over", passed_over},
           {"watch", watch.to_json()},
           {"step_factor", step_factor},
+          {"lr_warmup", lr_warmup},
           {"setbacks", setbacks},
           {"elapsed", elapsed},
           {"finished", finished},
@@ -129,6 +130,9 @@ void RunState::restore(const JsonView& json) {
     step_factor = json.at("step_factor").number();
     setbacks = json.at("setbacks").integer(0, kMost);
   }
+  lr_warmup = json.has("lr_warmup")  // not of 0.2
+                  ? json.at("lr_warmup").integer(0, kMost)
+                  : 0;
   elapsed = json.at("elapsed").number();
   finished = json.at("finished").boolean();
   reason = json.at("reason").string();

@@ -64,6 +64,7 @@ struct RunState {
   // The network's, for rounds of sync; copies of a state share it, and it has
   // no state of its own.
   std::shared_ptr<nn::HostUpdater> updater;
+  std::int64_t lr_warmup = 0;  // Settings::lr_warmup, which it is made with
 
   std::vector<BadShard> bad_shards;       // in the order in which they went bad
   std::vector<std::int64_t> bad_batches;  // of this epoch: passed over

@@ -15,6 +15,7 @@
 #include "libcore/device/instructions.h"
 #include "libcore/eval/model.h"
 #include "libcore/nn/config/config.h"
+#include "libcore/nn/update/warmup.h"
 
 namespace dl::cluster {
 namespace {
@@ -197,7 +198,9 @@ void Trainer::set_up(const Welcome& welcome) {
 }
 
 std::unique_ptr<Learner> Trainer::make_learner(
-    const nn::NetworkConfig& network, const data::Normalizers& normalizers) {
+    const nn::NetworkConfig& given, const data::Normalizers& normalizers) {
+  const nn::NetworkConfig network =
+      nn::with_warmup(given, settings_.lr_warmup);
   std::optional<nn::UpdaterConfig> updater;
   if (settings_.mode == Mode::kSharing &&
       settings_.sharing.share == Share::kGradient)
