@@ -1,21 +1,63 @@
 #include "libcore/cluster/master/verdict.h"
 
+#include <cmath>
+#include <span>
+#include <vector>
+
 #include "libcore/cluster/store/divergence.h"
 
 namespace dl::cluster {
+
+namespace {
+
+double norm(std::span<const float> values) {
+  double sum = 0;
+  for (const float v : values) sum += static_cast<double>(v) * v;
+  return std::sqrt(sum);
+}
+
+// How far the run has gone from its first parameters, by the norm of these.
+double distance_moved(const Plan& plan, const RunState& state) {
+  std::vector<float> moved = plan.model.parameters;
+  const double begun = norm(moved);
+  for (std::size_t i = 0; i < moved.size(); ++i)
+    moved[i] -= state.parameters[i];
+  return begun > 0 ? norm(moved) / begun : 1;
+}
+
+bool has_constant_features(const data::Metadata& metadata) {
+  const auto& known = metadata.statistics;
+  return known && !known->min.empty() && known->min == known->max;
+}
+
+// Advice for a run that has learnt nothing.
+std::string remedy(const Plan& plan, const RunState& state,
+                   const HeldOut& held_out) {
+  if (plan.training && has_constant_features(plan.training->metadata()))
+    return "all examples have the same features: look at how they were made";
+  return remedy_of_nothing(state, held_out, plan.settings.mode,
+                           distance_moved(plan, state));
+}
+
+}  // namespace
 
 void judge(const MasterOptions& options, const Plan& plan,
            const RunStore& store, const RunState& state, Outcome& outcome) {
   const HeldOut held_out{plan.settings.metric,
                          plan.evaluation ? plan.evaluation->examples() : 0,
                          plan.loss_of_chance};
-  const std::string remedy = divergence_remedy(plan.settings.mode);
-  if (const std::string nothing = learnt_nothing(state, held_out);
-      !nothing.empty())
-    outcome.remark = "nothing was learnt: " + nothing + "; " +
-                     remedy_of_nothing(state, held_out, plan.settings.mode) +
-                     ", or look at the data's labels";
+  const bool ignores =
+      limits_of(options).on_divergence == OnDivergence::kIgnore;
   const std::string why = ends_badly(state, held_out);
+  if (const std::string nothing = learnt_nothing(state, held_out);
+      why.empty() && !nothing.empty()) {
+    const std::string text = "nothing was learnt: " + nothing + "; " +
+                             remedy(plan, state, held_out);
+    if (is_no_better(state, held_out) && !ignores)
+      outcome.verdict = Error{Code::kDiverged, text};
+    else
+      outcome.remark = text;
+  }
   if (why.empty()) return;
   std::string text = "training ended badly: " + why;
   if (!plan.keep_best)
@@ -23,9 +65,8 @@ void judge(const MasterOptions& options, const Plan& plan,
   const std::string better =
       store.where_model(better_version(state, plan.settings.metric));
   if (!better.empty()) text += "; " + better;
-  text += "; " + remedy;
-  if (limits_of(options).on_divergence != OnDivergence::kIgnore &&
-      !plan.keep_best)
+  text += "; " + divergence_remedy(plan.settings.mode);
+  if (!ignores && !plan.keep_best)
     outcome.verdict = Error{Code::kDiverged, text};
   else
     outcome.remark = text;

@@ -15,6 +15,9 @@ constexpr double kWorse = 2;        // than chance, losses
 constexpr double kNoBetter = 0.98;  // ... that are as good as it
 constexpr std::int64_t kSome = 16;  // blocks; before, it is early
 constexpr std::int64_t kFew = 100;  // examples, for these
+constexpr double kSure = 2;         // standard errors of a loss
+constexpr double kAlike = 0.002;    // losses, as a share
+constexpr double kHardly = 0.02;    // that parameters have moved
 constexpr double kByLuck = 5;       // standard deviations
 
 // A score that needs nothing learnt, of those that should be high.
@@ -134,11 +137,25 @@ std::string lost_score(std::span<const EpochScore> history,
          std::to_string(best->epoch + 1);
 }
 
+bool is_no_better(const RunState& state, const HeldOut& held_out) {
+  const auto recent = state.watch.recent();
+  if (!held_out.loss_of_chance || !recent ||
+      beats_chance(state.history, held_out))
+    return false;
+  const double loss = state.history.size() > 1
+                          ? std::min(recent->loss, state.history.back().loss)
+                          : recent->loss;
+  return loss >=
+         (1 - kAlike) * *held_out.loss_of_chance - kSure * recent->error;
+}
+
 std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
   const bool never = held_out.loss_of_chance && state.watch.learnt_nothing() &&
                      !beats_chance(state.history, held_out);
-  if (!never && !is_as_bad(state, held_out, kNoBetter)) return "";
-  const double loss = last_loss(state).value_or(state.watch.level());
+  if (!never && !is_as_bad(state, held_out, kNoBetter) &&
+      !is_no_better(state, held_out))
+    return "";
+  const double loss = last_loss(state).value_or(state.watch.recent()->loss);
   const double chance = *held_out.loss_of_chance;
   return "the loss is " + format("%.3g", loss) +
          (never            ? ", and was never much lower than the "
@@ -148,13 +165,18 @@ std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
 }
 
 std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,
-                              Mode mode) {
+                              Mode mode, double moved) {
   const std::span<const EpochScore> history = state.history;
-  if (is_as_bad(state, held_out, kWorse)) return divergence_remedy(mode);
+  if (is_as_bad(state, held_out, kWorse) || state.watch.has_jumped())
+    return divergence_remedy(mode);
   if (history.size() > 1 &&
-      history.back().loss < kNoBetter * history.front().loss)
+      history.back().loss < kNoBetter * history[(history.size() - 1) / 2].loss)
     return "it falls slowly: take more epochs or a higher learning rate";
-  return "take another learning rate, higher or lower, with --fresh or in "
+  if (moved < kHardly)
+    return "parameters have hardly moved: take more epochs, or a higher "
+           "learning rate with --fresh or in another --run";
+  return "parameters have moved, to no use: look whether labels belong to "
+         "their examples, or take a lower learning rate, with --fresh or in "
          "another --run, or more epochs";
 }
 

@@ -34,9 +34,13 @@ std::string lost_score(std::span<const EpochScore> history,
 // Of a run that is finished and has learnt nothing: so much, as a clause; "" of
 // all others.
 std::string learnt_nothing(const RunState& state, const HeldOut& held_out);
-// What to do about that, as a clause: the learning rate may be too high or low.
+// Whether, within the error of its losses, its model is no better than a
+// constant prediction.
+bool is_no_better(const RunState& state, const HeldOut& held_out);
+// What to do about that, as a clause.  moved: how far its parameters are from
+// those that it began with, by the norm of these.
 std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,
-                              Mode mode);
+                              Mode mode, double moved);
 
 // What is wrong with a run that is finished, or ""; as a clause.
 std::string ends_badly(const RunState& state, const HeldOut& held_out);

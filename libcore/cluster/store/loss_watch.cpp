@@ -27,6 +27,9 @@ constexpr std::int64_t kNormEvery = 8;  // blocks
 constexpr std::uint64_t kMostStale = 4096;
 constexpr std::int64_t kWrongAtEnd = 32;  // mini-batches
 constexpr std::int64_t kManyBlocks = 64;
+constexpr double kJump = 1.5;  // times what it was at first, or of chance
+constexpr std::int64_t kDeadBlocks = 6;
+constexpr std::int64_t kFewBatches = 8;  // whose mean says little
 // Of the loss of a constant prediction: nothing is learnt of less, or of less
 // than the noise, but for so much of that.
 constexpr double kLearnt = 0.02, kMostNoise = 0.25;
@@ -56,6 +59,7 @@ void LossWatch::add(std::uint64_t version, std::int64_t batches,
   if (examples <= 0 || batches <= 0 || !std::isfinite(loss_sum)) return;
   if (batches_ == 0) begun_ = version > 0 ? version - 1 : 0;
   if (blocks_ == 0 && batches_ == 0 && sound_ == 0) sound_ = begun_;
+  note_jump(loss_sum / static_cast<double>(examples));
   note_bend(loss_sum / static_cast<double>(examples), batches);
   batches_ += batches;
   examples_ += examples;
@@ -66,6 +70,24 @@ void LossWatch::add(std::uint64_t version, std::int64_t batches,
   if (batches_ >= least && examples_ >= kBlockExamples)
     close_block(parameters, least);
 }
+
+void LossWatch::note_jump(double loss) {
+  if (!begun_with_) begun_with_ = loss;
+  if (!chance_ || loss <= kJump * std::max(*chance_, *begun_with_)) return;
+  if (jump_ == 0) jumped_ = begun_;
+  jump_ = std::max(jump_, loss);
+}
+
+// The loss of a block.
+void LossWatch::count_dead(double loss) {
+  if (jump_ == 0) return;
+  ++dead_blocks_;
+  if (loss >= (1 - kLearnt) * *chance_) return;
+  jump_ = 0;
+  dead_blocks_ = 0;
+}
+
+bool LossWatch::has_died() const { return dead_blocks_ >= kDeadBlocks; }
 
 // Second differences see no trend.
 void LossWatch::note_bend(double loss, std::int64_t batches) {
@@ -167,7 +189,10 @@ void LossWatch::close_block(std::span<const float> parameters,
     evidence_ = std::max(0.0, evidence_ - 1);
     if (evidence_ <= 0) learn_variance();
   }
-  if (evidence_ <= 0 && share < kNearBest && given_back(level_) < kNearBest) {
+  count_dead(loss);
+  newest_ = loss;
+  if (sound() && jump_ == 0 && share < kNearBest &&
+      given_back(level_) < kNearBest) {
     sound_ = begun_;
     norm_.sound = norm_.now;
     applied_.sound += kSmooth * (applied - applied_.sound);
@@ -193,7 +218,22 @@ bool LossWatch::learnt_nothing() const {
                                        kMostNoise * *chance_);
 }
 
+std::optional<LossWatch::Recent> LossWatch::recent() const {
+  if (blocks_ > 0) return Recent{std::min(newest_, level_), error()};
+  if (batches_ < kFewBatches) return std::nullopt;
+  const auto count = static_cast<double>(batches_);
+  const double variance =
+      bends_ > 0 ? bend_sum_ / static_cast<double>(bends_) : 0;
+  return Recent{loss_sum_ / static_cast<double>(examples_),
+                std::sqrt(variance / count)};
+}
+
 std::string LossWatch::describe() const {
+  if (has_died() && evidence_ < enough())
+    return "the loss jumped to " + short_number(jump_) + " after update " +
+           std::to_string(jumped_) +
+           " and has been no better since than the " + short_number(*chance_) +
+           " of a constant prediction: units have died";
   std::string text =
       "the loss is " +
       short_number(wrong_loss_ / static_cast<double>(std::max<std::int64_t>(
@@ -218,6 +258,8 @@ void LossWatch::start_again(std::uint64_t version) {
   loss_sum_ = applied_sum_ = bend_sum_ = evidence_ = wrong_loss_ = 0;
   if (blocks_ > 0) level_ = has_gained() ? best_ : first_;
   trend_.reset();
+  jump_ = 0;
+  dead_blocks_ = 0;
   sound_ = version;
 }
 
@@ -228,6 +270,10 @@ Json LossWatch::to_json() const {
           {"level", level_},
           {"trend", trend_ ? Json(*trend_) : Json()},
           {"blocks", {blocks_, size_}},
+          {"newest", newest_},
+          {"begun_with", begun_with_ ? Json(*begun_with_) : Json()},
+          {"jump", {jumped_, jump_}},
+          {"dead_blocks", dead_blocks_},
           {"variance", variance_},
           {"spreads", spreads_},
           {"last", {last_, before_}},
@@ -260,6 +306,19 @@ void LossWatch::restore(const JsonView& json) {
   trend_.reset();
   if (json.has("trend") && !json.at("trend").raw().is_null())
     trend_ = json.at("trend").number();
+  newest_ = level_;
+  begun_with_.reset();
+  jumped_ = 0;
+  jump_ = 0;
+  dead_blocks_ = 0;
+  if (json.has("jump")) {  // not of 0.2
+    newest_ = json.at("newest").number();
+    if (!json.at("begun_with").raw().is_null())
+      begun_with_ = json.at("begun_with").number();
+    jumped_ = static_cast<std::uint64_t>(count(json.at("jump").at(0)));
+    jump_ = json.at("jump").at(1).number();
+    dead_blocks_ = count(json.at("dead_blocks"));
+  }
   blocks_ = count(json.at("blocks").at(0));
   size_ = json.at("blocks").at(1).integer(1, kMost);
   variance_ = json.at("variance").number();

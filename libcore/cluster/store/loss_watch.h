@@ -11,6 +11,10 @@
 // prediction, one whose loss is twice what it was of late: networks may start
 // high, if they come down from there.
 //
+// One step may also end a network: its loss jumps, and is that of a constant
+// prediction from then on, as its units have died.  Some blocks like that behind
+// a jump are wrong, however little the run had learnt before.
+//
 // It counts mini-batches and examples, never time, and depends on nothing but
 // what add() was told: a replay of the update log comes to the same verdict.
 // Not thread-safe.
@@ -48,14 +52,17 @@ class LossWatch {
            std::uint64_t staleness = 0);
 
   // Training has gone wrong, and has not mended itself.
-  bool wrong() const { return evidence_ >= enough(); }
+  bool wrong() const { return evidence_ >= enough() || has_died(); }
   // No block that was wrong is still to be made up for.
-  bool sound() const { return evidence_ <= 0; }
+  bool sound() const { return evidence_ <= 0 && !has_died(); }
   // The last blocks are wrong: nobody should stop here.
   bool ends_badly() const;
   // After many blocks the loss has never been lower than that of a constant
   // prediction, where that is known.
   bool learnt_nothing() const;
+  // A loss has jumped, and no block since then was better than a constant
+  // prediction.
+  bool has_jumped() const { return jump_ > 0; }
   // The newest loss is twice that of a constant prediction, where that is
   // known.
   bool is_worse_than_chance() const;
@@ -64,9 +71,15 @@ class LossWatch {
   double best() const { return best_; }            // the lowest smoothed loss
   double level() const { return level_; }          // the smoothed loss now
   // From this version on blocks were wrong.
-  std::uint64_t since() const { return onset_; }
+  std::uint64_t since() const { return has_died() ? jumped_ : onset_; }
   // The newest version whose losses were sound, as seen from behind.
   std::uint64_t sound_version() const { return sound_; }
+  // The loss that the run has come to, and its standard error; none: it has had
+  // too few mini-batches.
+  struct Recent {
+    double loss = 0, error = 0;
+  };
+  std::optional<Recent> recent() const;
   // What is wrong: "the loss is 2.3 on average of the last 150 mini-batches and
   // was 0.7 before; ...".
   std::string describe() const;
@@ -85,6 +98,9 @@ class LossWatch {
     bool has_grown() const;
   };
 
+  bool has_died() const;
+  void note_jump(double loss);
+  void count_dead(double loss);
   void close_block(std::span<const float> parameters, std::int64_t least);
   void note_bend(double loss, std::int64_t batches);
   void learn_variance();
@@ -98,6 +114,7 @@ class LossWatch {
 
   std::optional<double> chance_;
   double first_ = 0, best_ = 0, level_ = 0;  // once there is a block
+  double newest_ = 0;                        // the loss of the last block
   // The mean of the logarithms of blocks that are far from chance.
   std::optional<double> trend_;
   std::int64_t blocks_ = 0, size_ = kBlockBatches;  // size: of the last one
@@ -105,6 +122,13 @@ class LossWatch {
   std::int64_t spreads_ = 0;                        // that it is of
   double last_ = 0, before_ = 0;  // losses of the last two calls
   std::int64_t calls_ = 0;
+
+  // The loss of the first call; and since a jump: the version before it, its
+  // loss, 0: there was none, and blocks no better than a constant prediction.
+  std::optional<double> begun_with_;
+  std::uint64_t jumped_ = 0;
+  double jump_ = 0;
+  std::int64_t dead_blocks_ = 0;
 
   // The block that is open.
   std::uint64_t begun_ = 0;  // the version before it
