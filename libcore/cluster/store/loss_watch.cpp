@@ -59,7 +59,7 @@ void LossWatch::add(std::uint64_t version, std::int64_t batches,
   if (examples <= 0 || batches <= 0 || !std::isfinite(loss_sum)) return;
   if (batches_ == 0) begun_ = version > 0 ? version - 1 : 0;
   if (blocks_ == 0 && batches_ == 0 && sound_ == 0) sound_ = begun_;
-  note_jump(loss_sum / static_cast<double>(examples));
+  note_jump(loss_sum / static_cast<double>(examples), batches);
   note_bend(loss_sum / static_cast<double>(examples), batches);
   batches_ += batches;
   examples_ += examples;
@@ -71,8 +71,10 @@ void LossWatch::add(std::uint64_t version, std::int64_t batches,
     close_block(parameters, least);
 }
 
-void LossWatch::note_jump(double loss) {
-  if (!begun_with_) begun_with_ = loss;
+// Networks may start high, but not those that a round of several mini-batches
+// has trained.
+void LossWatch::note_jump(double loss, std::int64_t batches) {
+  if (!begun_with_) begun_with_ = batches == 1 ? loss : 0;
   if (!chance_ || loss <= kJump * std::max(*chance_, *begun_with_)) return;
   if (jump_ == 0) jumped_ = begun_;
   jump_ = std::max(jump_, loss);

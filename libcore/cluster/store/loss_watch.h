@@ -99,7 +99,7 @@ class LossWatch {
   };
 
   bool has_died() const;
-  void note_jump(double loss);
+  void note_jump(double loss, std::int64_t batches);
   void count_dead(double loss);
   void close_block(std::span<const float> parameters, std::int64_t least);
   void note_bend(double loss, std::int64_t batches);
@@ -123,7 +123,7 @@ class LossWatch {
   double last_ = 0, before_ = 0;  // losses of the last two calls
   std::int64_t calls_ = 0;
 
-  // The loss of the first call; and since a jump: the version before it, its
+  // The loss of the first mini-batch, 0: not known; and since a jump: the version before it, its
   // loss, 0: there was none, and blocks no better than a constant prediction.
   std::optional<double> begun_with_;
   std::uint64_t jumped_ = 0;

@@ -64,6 +64,67 @@ const std::vector<double> kDigits = {
 
 }  // namespace
 
+TEST_CASE("a network that one step has killed is noticed, however early") {
+  Curve curve;
+  curve.watch.expect(kTenClasses);
+  curve.add(2.31);
+  curve.add(2.33);
+  CHECK_FALSE(curve.watch.has_jumped());
+  curve.add(30);
+  CHECK(curve.watch.has_jumped());
+  for (int i = 0; i < 200 && curve.alarms.empty(); ++i) curve.add(2.302, 0.01);
+  REQUIRE(curve.alarms.size() == 1);
+  CHECK(curve.alarms[0] <= 6 * 16 + 1);
+  CHECK(curve.watch.sound_version() == 0);
+  CHECK(curve.watch.since() == 0);
+  CHECK_FALSE(curve.watch.sound());
+  CHECK(curve.watch.ends_badly());
+  CHECK(curve.watch.describe() ==
+        "the loss jumped to 30 after update 0 and has been no better since "
+        "than the 2.3 of a constant prediction: units have died");
+
+  // It is kept.
+  const Json json = curve.watch.to_json();
+  LossWatch other;
+  other.restore(JsonView(json, Code::kData));
+  CHECK(other.wrong());
+  CHECK(other.to_json() == json);
+  other.start_again(300);
+  CHECK_FALSE(other.wrong());
+}
+
+TEST_CASE("a jump that a network recovers from is none") {
+  Curve curve;
+  curve.watch.expect(kTenClasses);
+  curve.add(2.31);
+  curve.add(30);
+  for (int i = 0; i < 48; ++i) curve.add(2.31, 0.02);
+  curve.fall(400, 2.2, 0.3, 0.05);
+  CHECK(curve.alarms.empty());
+  CHECK_FALSE(curve.watch.has_jumped());
+}
+
+TEST_CASE("a network that starts high and stays on a plateau has not jumped") {
+  Curve curve;
+  curve.watch.expect(kTenClasses);
+  for (int i = 0; i < 16; ++i) curve.add(30 - i, 0.1);
+  for (int i = 0; i < 400; ++i) curve.add(2.302, 0.01);
+  CHECK_FALSE(curve.watch.has_jumped());
+  CHECK(curve.alarms.empty());
+}
+
+TEST_CASE("the loss that a run has come to has an error") {
+  Curve curve;
+  curve.watch.expect(kTenClasses);
+  for (int i = 0; i < 7; ++i) curve.add(2.3, 0.02);
+  CHECK_FALSE(curve.watch.recent());
+  for (int i = 0; i < 100; ++i) curve.add(2.3, 0.02);
+  REQUIRE(curve.watch.recent());
+  CHECK(curve.watch.recent()->loss == Approx(2.3).margin(0.02));
+  CHECK(curve.watch.recent()->error > 0.001);
+  CHECK(curve.watch.recent()->error < 0.02);
+}
+
 TEST_CASE("recorded collapses are seen while they are under way") {
   Curve lenet;
   lenet.watch.expect(kTenClasses);
