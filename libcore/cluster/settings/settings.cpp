@@ -41,7 +41,6 @@ Json Settings::to_json() const {
   };
   // Absent in runs of version 0.1.
   if (deterministic) json["deterministic"] = true;
-  // Absent in runs of version 0.2.
   if (lr_warmup > 0) json["lr_warmup"] = lr_warmup;
   return json;
 }

@@ -313,7 +313,7 @@ void LossWatch::restore(const JsonView& json) {
   jumped_ = 0;
   jump_ = 0;
   dead_blocks_ = 0;
-  if (json.has("jump")) {  // not of 0.2
+  if (json.has("jump")) {  // not of early runs
     newest_ = json.at("newest").number();
     if (!json.at("begun_with").raw().is_null())
       begun_with_ = json.at("begun_with").number();

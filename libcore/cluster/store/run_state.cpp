@@ -130,7 +130,7 @@ void RunState::restore(const JsonView& json) {
     step_factor = json.at("step_factor").number();
     setbacks = json.at("setbacks").integer(0, kMost);
   }
-  lr_warmup = json.has("lr_warmup")  // not of 0.2
+  lr_warmup = json.has("lr_warmup")  // not of 0.1
                   ? json.at("lr_warmup").integer(0, kMost)
                   : 0;
   elapsed = json.at("elapsed").number();
