@@ -7,161 +7,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numbers>
-#include <set>
 
-#include "libcore/convert/import/onnx/site.h"
+#include "libcore/convert/import/onnx/worker.h"
 
 namespace dl::convert::onnx {
 namespace {
 
-using Row = std::vector<double>;
-
-const std::map<std::string, double (*)(double)>& functions() {
-  static const std::map<std::string, double (*)(double)> all = {
-      {"Tanh", [](double x) { return std::tanh(x); }},
-      {"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
-      {"Relu", [](double x) { return std::max(x, 0.0); }},
-      {"Softsign", [](double x) { return x / (1 + std::abs(x)); }}};
-  return all;
-}
-
-// What nodes of a body make of known values, and no more of them than that is
-// made of.
-class Worker {
- public:
-  // numbers: how many may be made.
-  Worker(const Site& site, const Body& body, std::int64_t numbers)
-      : site_(site), left_(numbers) {
-    for (const Node& node : body.nodes)
-      for (const std::string& out : node.out) makers_[out] = &node;
-  }
-
-  void set(const std::string& name, Constant value) {
-    known_.insert_or_assign(name, std::move(value));
-  }
-  const Node* maker(const std::string& name) const {
-    const auto found = makers_.find(name);
-    return found == makers_.end() ? nullptr : found->second;
-  }
-  // Without nodes that change nothing.
-  std::string source(std::string name) const {
-    const Node* node = maker(name);
-    for (std::size_t i = 0; node != nullptr && i < makers_.size(); ++i) {
-      if (node->op != "Identity" || node->in.size() != 1) break;
-      name = node->in[0];
-      node = maker(name);
-    }
-    return name;
-  }
-  // Null: it does not follow from these.
-  const Constant* value(const std::string& name);
-
- private:
-  bool run(const Node& node);
-
-  const Site& site_;
-  std::int64_t left_;
-  std::map<std::string, const Node*> makers_;
-  std::map<std::string, Constant> known_;
-  std::set<const Node*> running_;
-};
-
-const Constant* outer(const Site& site, const std::string& name) {
-  Node reader;
-  reader.in = {name};
-  return Site(site.import(), reader).constant(0);
-}
-
-const Constant* Worker::value(const std::string& name) {
-  if (const auto found = known_.find(name); found != known_.end())
-    return &found->second;
-  const Node* node = maker(name);
-  if (node == nullptr) return outer(site_, name);
-  constexpr std::size_t kDeepest = 500;
-  if (running_.size() > kDeepest || !running_.insert(node).second)
-    return nullptr;
-  const bool done = run(*node);
-  running_.erase(node);
-  const auto found = known_.find(name);
-  return done && found != known_.end() ? &found->second : nullptr;
-}
-
-std::optional<Constant> multiplied(const Constant& a, const Constant& b) {
-  if (a.shape().size() != 2 || b.shape().size() != 2 ||
-      a.shape()[1] != b.shape()[0])
-    return std::nullopt;
-  const auto rows = static_cast<std::size_t>(a.shape()[0]),
-             inner = static_cast<std::size_t>(a.shape()[1]),
-             columns = static_cast<std::size_t>(b.shape()[1]);
-  std::vector<float> all(rows * columns);
-  for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t c = 0; c < columns; ++c) {
-      double sum = 0;
-      for (std::size_t k = 0; k < inner; ++k)
-        sum += a.at(r * inner + k) * b.at(k * columns + c);
-      all[r * columns + c] = static_cast<float>(sum);
-    }
-  return Constant::of_reals({a.shape()[0], b.shape()[1]}, std::move(all));
-}
-
-// Part i of the equal ones that a Split makes.
-std::optional<Constant> part_of(const Node& node, const Constant& whole,
-                                std::size_t i) {
-  const auto rank = static_cast<std::int64_t>(whole.shape().size());
-  std::int64_t axis = node.integer("axis", 0);
-  if (axis < 0) axis += rank;
-  const auto count = static_cast<std::int64_t>(node.out.size());
-  if (axis < 0 || axis >= rank || node.has("split") || node.in.size() != 1)
-    return std::nullopt;
-  const std::int64_t extent = whole.shape()[static_cast<std::size_t>(axis)];
-  if (extent % count != 0) return std::nullopt;
-  const std::int64_t each = extent / count,
-                     begin = static_cast<std::int64_t>(i) * each;
-  Node slice;
-  slice.op = "Slice";
-  const auto one = [](std::int64_t v) { return Constant::of_wholes({1}, {v}); };
-  const Constant from = one(begin), to = one(begin + each), along = one(axis);
-  return folded(slice, {&whole, &from, &to, &along});
-}
-
-bool Worker::run(const Node& node) {
-  std::vector<const Constant*> in;
-  for (const std::string& name : node.in)
-    in.push_back(name.empty() ? nullptr : value(name));
-  for (std::size_t i = 0; i < in.size(); ++i)
-    if (in[i] == nullptr && !node.in[i].empty()) return false;
-  if (node.op == "Split" && node.domain.empty() && in.size() == 1) {
-    for (std::size_t i = 0; i < node.out.size(); ++i) {
-      auto part = part_of(node, *in[0], i);
-      if (!part) return false;
-      set(node.out[i], std::move(*part));
-    }
-    return true;
-  }
-  std::optional<Constant> made;
-  const auto function = functions().find(node.op);
-  if (node.op == "MatMul" && in.size() == 2) {
-    made = multiplied(*in[0], *in[1]);
-  } else if (function != functions().end() && in.size() == 1) {
-    std::vector<float> all = in[0]->reals();
-    for (float& one : all) one = static_cast<float>(function->second(one));
-    made = Constant::of_reals(in[0]->shape(), std::move(all));
-  } else {
-    made = folded(node, in);
-  }
-  if (!made || node.out.empty()) return false;
-  left_ -= made->elements();
-  if (left_ < 0) return false;
-  set(node.out[0], std::move(*made));
-  return true;
-}
+using Numbers = std::vector<double>;
 
 // A cell, as Keras has its weights: [inputs, gates units], [units, gates
 // units], and a bias of [gates units] or, of a gru that resets behind the
 // product, two.
-struct Cell {
+struct LoopCell {
   const Constant *w = nullptr, *r = nullptr, *b = nullptr;
   std::int64_t gates = 1;
   std::string function;
@@ -170,14 +28,15 @@ struct Cell {
   std::int64_t biases() const {
     return b == nullptr ? 0 : b->shape().size() == 2 ? 2 : 1;
   }
-  Row next(const Row& x, const Row& h) const;
+  Numbers next(const Numbers& x, const Numbers& h) const;
 };
 
-Row Cell::next(const Row& x, const Row& h) const {
+Numbers LoopCell::next(const Numbers& x, const Numbers& h) const {
   const std::size_t units = h.size(),
                     all = units * static_cast<std::size_t>(gates);
-  const auto sigmoid = functions().at("Sigmoid"), f = functions().at(function);
-  const auto product = [&](const Row& row, const Constant& matrix,
+  const auto sigmoid = cell_functions().at("Sigmoid"),
+             f = cell_functions().at(function);
+  const auto product = [&](const Numbers& row, const Constant& matrix,
                            std::size_t column) {
     double sum = 0;
     for (std::size_t k = 0; k < row.size(); ++k)
@@ -187,10 +46,10 @@ Row Cell::next(const Row& x, const Row& h) const {
   const auto of_x = [&](std::size_t i) {
     return product(x, *w, i) + (b != nullptr ? b->at(i) : 0);
   };
-  const auto of_h = [&](const Row& row, std::size_t i) {
+  const auto of_h = [&](const Numbers& row, std::size_t i) {
     return product(row, *r, i) + (biases() == 2 ? b->at(all + i) : 0);
   };
-  Row made(units), reset(units), update(units);
+  Numbers made(units), reset(units), update(units);
   if (gates == 1) {
     for (std::size_t i = 0; i < units; ++i) made[i] = f(of_x(i) + of_h(h, i));
     return made;
@@ -199,7 +58,7 @@ Row Cell::next(const Row& x, const Row& h) const {
     update[i] = sigmoid(of_x(i) + of_h(h, i));
     reset[i] = sigmoid(of_x(units + i) + of_h(h, units + i));
   }
-  Row before = h;
+  Numbers before = h;
   for (std::size_t i = 0; i < units; ++i) before[i] *= reset[i];
   for (std::size_t i = 0; i < units; ++i) {
     const double own = reset_before ? of_h(before, 2 * units + i)
@@ -209,7 +68,7 @@ Row Cell::next(const Row& x, const Row& h) const {
   return made;
 }
 
-struct Loop {
+struct LoopParts {
   std::string sequence, step;      // which steps it reads, and one in its body
   std::string counter, state;      // in the body
   std::string last;                // the state behind the loop
@@ -226,17 +85,17 @@ struct Loop {
       "its rows");
 }
 
-void add_weight(Loop& loop, const Constant* constant) {
+void add_weight(LoopParts& loop, const Constant* constant) {
   if (constant != nullptr && !constant->whole() && !constant->shape().empty() &&
       std::ranges::find(loop.weights, constant) == loop.weights.end())
     loop.weights.push_back(constant);
 }
 
 // What goes round and round: weights, a number that counts, and a state.
-Loop loop_of(Site& site, Worker& worker) {
+LoopParts loop_of(Site& site, Worker& worker) {
   const Node& node = site.node();
   const Body& body = *node.body;
-  Loop loop;
+  LoopParts loop;
   for (std::size_t i = 2; i < body.inputs.size(); ++i) {
     const Constant* first = site.constant(i);
     const std::string& in = body.inputs[i];
@@ -265,7 +124,7 @@ Loop loop_of(Site& site, Worker& worker) {
   }
   for (const Node& one : body.nodes)
     for (std::size_t k = 0; k < one.in.size(); ++k) {
-      add_weight(loop, outer(site, one.in[k]));
+      add_weight(loop, constant_around(site, one.in[k]));
       if (site.import().flows.count(one.in[k]) == 0) continue;
       const bool step =
           one.op == "Gather" && k == 0 && one.in.size() == 2 &&
@@ -282,14 +141,14 @@ Loop loop_of(Site& site, Worker& worker) {
   return loop;
 }
 
-void set_count(Worker& worker, const Site& site, const Loop& loop,
+void set_count(Worker& worker, const Site& site, const LoopParts& loop,
                std::int64_t count) {
   for (const std::string& name : {site.node().body->inputs[0], loop.counter})
     if (!name.empty()) worker.set(name, Constant::of_wholes({}, {count}));
 }
 
 // It is to go on for as many steps as there are.
-void want_steps(const Site& site, const Loop& loop, std::int64_t steps) {
+void want_steps(const Site& site, const LoopParts& loop, std::int64_t steps) {
   constexpr std::int64_t kMostNumbers = 1000;  // that count
   if (steps > kMostExtent) refuse_loop(site);
   const Body& body = *site.node().body;
@@ -321,15 +180,15 @@ void want_steps(const Site& site, const Loop& loop, std::int64_t steps) {
 }
 
 // Some numbers between -1 and 1, other ones for each draw.
-Row drawn(std::int64_t count, int draw) {
-  Row row;
+Numbers drawn(std::int64_t count, int draw) {
+  Numbers row;
   for (std::int64_t i = 0; i < count; ++i)
     row.push_back(
         std::sin(static_cast<double>(i + 1) * (draw + 1 + std::numbers::phi)));
   return row;
 }
 
-Constant as_constant(const Row& row) {
+Constant as_constant(const Numbers& row) {
   return Constant::of_reals({1, static_cast<std::int64_t>(row.size())},
                             {row.begin(), row.end()});
 }
@@ -337,9 +196,9 @@ Constant as_constant(const Row& row) {
 constexpr int kDraws = 3;
 
 // What the body makes of each draw.
-std::vector<Row> steps_of(const Site& site, const Loop& loop,
-                          std::int64_t inputs, const Worker& known) {
-  std::vector<Row> all;
+std::vector<Numbers> steps_of(const Site& site, const LoopParts& loop,
+                              std::int64_t inputs, const Worker& known) {
+  std::vector<Numbers> all;
   for (int draw = 0; draw < kDraws; ++draw) {
     Worker worker = known;
     worker.set(loop.step, as_constant(drawn(inputs, draw)));
@@ -352,13 +211,13 @@ std::vector<Row> steps_of(const Site& site, const Loop& loop,
   return all;
 }
 
-bool makes(const Cell& cell, const Loop& loop, std::int64_t inputs,
-           const std::vector<Row>& wanted) {
+bool makes(const LoopCell& cell, const LoopParts& loop, std::int64_t inputs,
+           const std::vector<Numbers>& wanted) {
   constexpr double kNear = 1e-4;
   for (int draw = 0; draw < kDraws; ++draw) {
-    const Row made =
+    const Numbers made =
         cell.next(drawn(inputs, draw), drawn(loop.units, draw + kDraws));
-    const Row& own = wanted[static_cast<std::size_t>(draw)];
+    const Numbers& own = wanted[static_cast<std::size_t>(draw)];
     for (std::size_t i = 0; i < made.size(); ++i)
       if (!(std::abs(made[i] - own[i]) <= kNear * (1 + std::abs(own[i]))))
         return false;
@@ -366,8 +225,8 @@ bool makes(const Cell& cell, const Loop& loop, std::int64_t inputs,
   return true;
 }
 
-std::optional<Cell> cell_of(const Loop& loop, std::int64_t inputs,
-                            const std::vector<Row>& wanted) {
+std::optional<LoopCell> cell_of(const LoopParts& loop, std::int64_t inputs,
+                                const std::vector<Numbers>& wanted) {
   for (const std::int64_t gates : {1, 3}) {
     const std::int64_t all = gates * loop.units;
     std::vector<const Constant*> biases = {nullptr};
@@ -378,13 +237,13 @@ std::optional<Cell> cell_of(const Loop& loop, std::int64_t inputs,
     for (const Constant* w : loop.weights)
       for (const Constant* r : loop.weights)
         for (const Constant* b : biases)
-          for (const auto& [function, f] : functions())
+          for (const auto& [function, f] : cell_functions())
             for (const bool before : {false, true}) {
               if (w->shape() != Sizes{inputs, all} ||
                   r->shape() != Sizes{loop.units, all} ||
                   (before && gates == 1))
                 continue;
-              const Cell cell{w, r, b, gates, function, before};
+              const LoopCell cell{w, r, b, gates, function, before};
               if (makes(cell, loop, inputs, wanted)) return cell;
             }
   }
@@ -392,7 +251,7 @@ std::optional<Cell> cell_of(const Loop& loop, std::int64_t inputs,
 }
 
 // [inputs, rows] as [1, rows, inputs].
-Constant turned(const Constant& from) {
+Constant as_weight(const Constant& from) {
   Sizes shape = from.shape();
   std::ranges::reverse(shape);
   shape.insert(shape.begin(), 1);
@@ -401,7 +260,7 @@ Constant turned(const Constant& from) {
 
 // The node of ONNX's that it is, whose outputs are its first one's name with an
 // end of its own.
-Node node_of(Site& site, const Loop& loop, const Cell& cell) {
+Node recurrent_node(Site& site, const LoopParts& loop, const LoopCell& cell) {
   Import& import = site.import();
   const std::string name = site.node().called();
   Node made = site.node();
@@ -413,8 +272,8 @@ Node node_of(Site& site, const Loop& loop, const Cell& cell) {
     made.in.push_back(name + end);
     import.constants.insert_or_assign(made.in.back(), std::move(constant));
   };
-  add("/W", turned(*cell.w));
-  add("/R", turned(*cell.r));
+  add("/W", as_weight(*cell.w));
+  add("/R", as_weight(*cell.r));
   if (cell.b != nullptr) {
     std::vector<float> all = cell.b->reals();
     const std::int64_t rows = 2 * cell.gates * loop.units;
@@ -443,7 +302,7 @@ void recurrent_loop(Site& site) {
   constexpr std::int64_t kFew = 1 << 16;
   Worker worker(site, *site.node().body,
                 kFew + 8 * site.import().model->numbers);
-  const Loop loop = loop_of(site, worker);
+  const LoopParts loop = loop_of(site, worker);
   Import& import = site.import();
   const Flow& x = import.flows.at(loop.sequence);
   if (x.axes.size() != 3) refuse_loop(site);
@@ -451,7 +310,7 @@ void recurrent_loop(Site& site) {
   const std::int64_t inputs = site.extent_of(x, 2);
   const auto cell = cell_of(loop, inputs, steps_of(site, loop, inputs, worker));
   if (!cell) refuse_loop(site);
-  const Node node = node_of(site, loop, *cell);
+  const Node node = recurrent_node(site, loop, *cell);
   Site own(import, node);
   find_operator(node)(own);
   const auto put = [&](const std::string& from, std::size_t directions,

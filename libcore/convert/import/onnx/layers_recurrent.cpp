@@ -26,16 +26,16 @@ struct Recurrent {
 };
 
 // alpha, beta: of those that have some, here.
-struct Function {
+struct CellFunction {
   const char *name, *ours;
   std::optional<double> alpha = {}, beta = {};
 };
-const Function kFunctions[] = {{"Relu", "relu"},
-                               {"Sigmoid", "sigmoid"},
-                               {"Tanh", "tanh"},
-                               {"Softsign", "softsign"},
-                               {"HardSigmoid", "hard_sigmoid", 0.2, 0.5},
-                               {"Affine", "identity", 1, 0}};
+const CellFunction kFunctions[] = {{"Relu", "relu"},
+                                   {"Sigmoid", "sigmoid"},
+                                   {"Tanh", "tanh"},
+                                   {"Softsign", "softsign"},
+                                   {"HardSigmoid", "hard_sigmoid", 0.2, 0.5},
+                                   {"Affine", "identity", 1, 0}};
 
 // Blocks of `units` rows of a direction: [directions, blocks units, columns].
 void copy_blocks(const Constant& from, std::int64_t direction,
@@ -99,7 +99,7 @@ void want_shape(const Site& site, const Constant& c, const Sizes& shape,
 std::string function_of(const Site& site, std::size_t i, const char* usual) {
   const auto given = site.node().texts("activations");
   if (i >= given.size()) return usual;
-  for (const Function& one : kFunctions)
+  for (const CellFunction& one : kFunctions)
     if (given[i] == one.name) return one.ours;
   site.refuse("its cell has the activation " + in_quotes(given[i]) +
               "; one of Relu, Sigmoid, Tanh, Softsign, HardSigmoid and Affine "
@@ -109,10 +109,10 @@ std::string function_of(const Site& site, std::size_t i, const char* usual) {
 // Each number is that of one of the functions which have some: they are the
 // usual ones, whichever it is of.
 void want_usual(const Site& site, const char* key,
-                std::optional<double> Function::*own) {
+                std::optional<double> CellFunction::*own) {
   for (const double given : site.node().numbers(key))
     for (const std::string& name : site.node().texts("activations"))
-      for (const Function& one : kFunctions)
+      for (const CellFunction& one : kFunctions)
         if (name == one.name && one.*own &&
             std::abs(*(one.*own) - given) > 1e-6)
           site.refuse("its " + std::string(key) + " has a number that is not " +
@@ -138,8 +138,8 @@ Json layer_of(const Recurrent& r) {
           "its activations differ within the cell or between "
           "directions; the same would be needed");
   }
-  want_usual(site, "activation_alpha", &Function::alpha);
-  want_usual(site, "activation_beta", &Function::beta);
+  want_usual(site, "activation_alpha", &CellFunction::alpha);
+  want_usual(site, "activation_beta", &CellFunction::beta);
   if (r.cell.gates == 3) layer["reset_before"] = r.reset_before;
   if (r.peepholes) layer["peepholes"] = true;
   if (r.directions == 2) layer["bidirectional"] = "concat";

@@ -21,7 +21,8 @@ Make find_operator(const Node& node) {
          {activation_operators(), combine_operators(), convolution_operators(),
           dense_operators(), loop_operators(), norm_operators(),
           pad_operators(), piecewise_operators(), pool_operators(),
-          recurrent_operators(), resize_operators(), shape_operators()})
+          recurrent_operators(), reduce_operators(), resize_operators(),
+          shape_operators()})
       for (const Operator& one : family) made.emplace(one.name, one.make);
     return made;
   }();

@@ -164,6 +164,7 @@ std::vector<Operator> pad_operators();
 std::vector<Operator> piecewise_operators();
 std::vector<Operator> pool_operators();
 std::vector<Operator> recurrent_operators();
+std::vector<Operator> reduce_operators();
 std::vector<Operator> resize_operators();
 std::vector<Operator> shape_operators();
 
