@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "libcore/base/display.h"
 #include "libcore/convert/import/onnx/window.h"
@@ -9,10 +10,12 @@
 namespace dl::convert::onnx {
 namespace {
 
-// How an axis changes, in single precision as runtimes compute it.
+// How an axis changes, in single precision as runtimes compute it, and as it is
+// meant.
 struct Scale {
   std::int64_t from, to;
   float factor;
+  double exact;
 };
 
 // Of all axes behind the channels.
@@ -36,7 +39,7 @@ std::vector<Scale> scales_of(Site& site, const Flow& flow) {
     const double to = std::floor(static_cast<double>(shape[k]) * given[k]);
     if (!(to >= 1 && to <= 1e9))
       site.refuse("its scale is " + displayed(std::to_string(given[k])));
-    scales.push_back({shape[k], static_cast<std::int64_t>(to), factor});
+    scales.push_back({shape[k], static_cast<std::int64_t>(to), factor, factor});
   }
   if (given.empty() && !old) {
     const Sizes sizes = site.list(3, "sizes").value_or(Sizes{});
@@ -44,8 +47,9 @@ std::vector<Scale> scales_of(Site& site, const Flow& flow) {
       // A writer that knew a number of examples says it.
       const std::int64_t to = k == 0 && sizes[0] == 1 ? shape[0] : sizes[k];
       if (to < 1) site.refuse("its size is " + std::to_string(to));
-      scales.push_back({shape[k], to,
-                        static_cast<float>(to) / static_cast<float>(shape[k])});
+      scales.push_back(
+          {shape[k], to, static_cast<float>(to) / static_cast<float>(shape[k]),
+           static_cast<double>(to) / static_cast<double>(shape[k])});
     }
   }
   if (site.node().text("keep_aspect_ratio_policy", "stretch") != "stretch")
@@ -59,47 +63,75 @@ std::vector<Scale> scales_of(Site& site, const Flow& flow) {
 }
 
 // Where a place of the result lies in the input.
-using Place = float (*)(const Scale& scale, std::int64_t at);
-float half_pixel(const Scale& s, std::int64_t at) {
-  return (static_cast<float>(at) + 0.5F) / s.factor - 0.5F;
+struct Place {
+  float (*rounded)(const Scale& scale, std::int64_t at);
+  double (*exact)(const Scale& scale, std::int64_t at);
+};
+
+template <typename Real>
+Real factor_of(const Scale& s) {
+  return std::is_same_v<Real, float> ? static_cast<Real>(s.factor)
+                                     : static_cast<Real>(s.exact);
 }
-float pytorch_half_pixel(const Scale& s, std::int64_t at) {
-  return s.to > 1 ? half_pixel(s, at) : 0;
+template <typename Real>
+Real half_pixel(const Scale& s, std::int64_t at) {
+  constexpr Real kHalf = 0.5;
+  return (static_cast<Real>(at) + kHalf) / factor_of<Real>(s) - kHalf;
 }
-float asymmetric(const Scale& s, std::int64_t at) {
-  return static_cast<float>(at) / s.factor;
+template <typename Real>
+Real pytorch_half_pixel(const Scale& s, std::int64_t at) {
+  return s.to > 1 ? half_pixel<Real>(s, at) : 0;
 }
-float align_corners(const Scale& s, std::int64_t at) {
-  return s.to > 1 ? static_cast<float>(at) * static_cast<float>(s.from - 1) /
-                        static_cast<float>(s.to - 1)
+template <typename Real>
+Real asymmetric(const Scale& s, std::int64_t at) {
+  return static_cast<Real>(at) / factor_of<Real>(s);
+}
+template <typename Real>
+Real align_corners(const Scale& s, std::int64_t at) {
+  return s.to > 1 ? static_cast<Real>(at) * static_cast<Real>(s.from - 1) /
+                        static_cast<Real>(s.to - 1)
                   : 0;
 }
 Place place_of(const Site& site, const std::string& kind) {
-  if (kind == "half_pixel") return half_pixel;
-  if (kind == "pytorch_half_pixel") return pytorch_half_pixel;
-  if (kind == "asymmetric") return asymmetric;
-  if (kind == "align_corners") return align_corners;
+  if (kind == "half_pixel") return {half_pixel<float>, half_pixel<double>};
+  if (kind == "pytorch_half_pixel")
+    return {pytorch_half_pixel<float>, pytorch_half_pixel<double>};
+  if (kind == "asymmetric") return {asymmetric<float>, asymmetric<double>};
+  if (kind == "align_corners")
+    return {align_corners<float>, align_corners<double>};
   site.refuse("it finds places by " + in_quotes(kind) +
               "; half_pixel, pytorch_half_pixel, asymmetric or align_corners "
               "would be needed");
 }
 
-Sizes nearest(const Site& site, const Scale& scale, Place place,
+template <typename Real>
+std::int64_t nearest_to(const Site& site, Real x, std::int64_t extent,
+                        const std::string& rounding) {
+  constexpr Real kHalf = 0.5;
+  Real own = std::floor(x);
+  if (rounding == "ceil")
+    own = std::ceil(x);
+  else if (rounding == "round_prefer_floor")
+    own = std::ceil(x - kHalf);
+  else if (rounding == "round_prefer_ceil")
+    own = std::floor(x + kHalf);
+  else if (rounding != "floor")
+    site.refuse("its nearest_mode is " + in_quotes(rounding));
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(own), 0,
+                                  extent - 1);
+}
+
+Sizes nearest(const Site& site, const Scale& scale, const Place& place,
               const std::string& rounding) {
   Sizes places;
   for (std::int64_t at = 0; at < scale.to; ++at) {
-    const float x = place(scale, at);
-    float own = std::floor(x);
-    if (rounding == "ceil")
-      own = std::ceil(x);
-    else if (rounding == "round_prefer_floor")
-      own = std::ceil(x - 0.5F);
-    else if (rounding == "round_prefer_ceil")
-      own = std::floor(x + 0.5F);
-    else if (rounding != "floor")
-      site.refuse("its nearest_mode is " + in_quotes(rounding));
-    places.push_back(std::clamp<std::int64_t>(static_cast<std::int64_t>(own), 0,
-                                              scale.from - 1));
+    places.push_back(
+        nearest_to(site, place.rounded(scale, at), scale.from, rounding));
+    if (nearest_to(site, place.exact(scale, at), scale.from, rounding) !=
+        places.back())
+      site.refuse(
+          "runtimes differ in how they round one of its places, which lies "
+          "between two; another size or nearest_mode would be needed");
   }
   return places;
 }
@@ -117,12 +149,12 @@ std::vector<float> weights_of(float x, bool cubic, float a) {
   return {far(t + 1), near(t), near(1 - t), far(2 - t)};
 }
 
-Constant between(const Scale& scale, Place place, bool cubic, float a) {
+Constant between(const Scale& scale, const Place& place, bool cubic, float a) {
   const auto to = static_cast<std::size_t>(scale.to),
              from = static_cast<std::size_t>(scale.from);
   std::vector<float> matrix(to * from, 0);
   for (std::size_t at = 0; at < to; ++at) {
-    float x = place(scale, static_cast<std::int64_t>(at));
+    float x = place.rounded(scale, static_cast<std::int64_t>(at));
     if (!cubic) x = std::clamp(x, 0.0F, static_cast<float>(from - 1));
     const auto weights = weights_of(x, cubic, a);
     for (std::int64_t i = 0; i < 4; ++i) {

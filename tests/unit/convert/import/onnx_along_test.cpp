@@ -182,6 +182,17 @@ TEST_CASE("a Resize by any factor is a matrix along each axis") {
   // Halfway between the middle two, which weigh 19/32 each, those beside -3/32.
   CHECK(resized(4, 1, "cubic", "half_pixel").gap({32, 0, 0, 0}, {-3}) <= 1e-5);
   CHECK(!resized(3, 2, "linear", "tf_crop_and_resize").refusal().empty());
+  // 7 by 2 / 7 is 2, or a little less in single precision.
+  const auto rounded = [](std::int64_t from, std::int64_t to) {
+    Graph graph({-1, 1, 1, from});
+    return graph.wholes("s", {1, 1, 1, to})
+        .node("Resize", {"x", "", "", "s"}, "r")
+        .with("coordinate_transformation_mode", std::string("asymmetric"))
+        .with("nearest_mode", std::string("round_prefer_ceil"))
+        .end("r", to);
+  };
+  CHECK(rounded(7, 2).refusal().find("runtimes differ") != std::string::npos);
+  CHECK(rounded(3, 2).gap({1, 2, 3}, {1, 3}) <= kNear);
 }
 
 TEST_CASE("bounds, and functions that are sums of rectified lines") {
