@@ -49,8 +49,8 @@ class Maker {
   Flows call(const LayerSpec& layer, const Path& path, const std::string& name,
              const Flows& inputs, const CallSpec& how);
   std::string own_name(std::string name, const Path& path);
-  void in_order(const LayerSpec& layer, const std::string& name, bool each_step,
-                Flows& values);
+  Flows each_step(const LayerSpec& layer, const Path& path,
+                  const std::string& name, Flows inputs);
   Flow input(const LayerSpec& layer);
   tensor::Shape input_shape(const LayerSpec& layer) const;
 
@@ -318,19 +318,6 @@ bool takes_number(const std::string& class_name) {
          class_name == "Minimum" || class_name == "Power";
 }
 
-// That a model can take each step of its inputs.
-void check_steps(Import& import, const LayerSpec& layer,
-                 const std::string& name, const Flows& inputs, bool nested) {
-  const Site site(import, layer, name + ".each", inputs, nullptr);
-  if (nested)
-    site.refuse("it is nested in another; one dimension of time is possible");
-  for (const Flow& one : inputs)
-    if (!one.form.steps && !import.graph->is_input(one.node))
-      site.refuse(
-          "what it reads is no sequence here; one that the network takes, or "
-          "that a recurrent layer gives, would be needed");
-}
-
 // Functions know of no masks, and some layers pass none on.
 bool forgets_masks(const LayerSpec& layer, const Dialect& dialect) {
   if (layer.module.find(".ops.") != std::string::npos) return true;
@@ -353,12 +340,29 @@ bool draws(const std::string& class_name) {
          class_name == "BatchNormalization";
 }
 
-// Where a model takes each step, channels come first within a step alone.
-void Maker::in_order(const LayerSpec& layer, const std::string& name,
-                     bool each_step, Flows& values) {
-  Site site(import_, layer, name, values, nullptr);
-  site.set_each_step(each_step);
-  for (Flow& value : values) value = site.as_keras(value, "order");
+// A model that takes each step: there channels come first within a step alone.
+Flows Maker::each_step(const LayerSpec& layer, const Path& path,
+                       const std::string& name, Flows inputs) {
+  Site site(import_, layer, name + ".each", inputs, nullptr);
+  for (Flow& one : inputs) one = site.as_keras(one);
+  const bool sequences = std::ranges::all_of(inputs, [&](const Flow& one) {
+    return one.form.steps || import_.graph->is_input(one.node);
+  });
+  if (!sequences || std::ranges::any_of(layer.model->layers, reads_steps)) {
+    if (inputs.size() != 1) site.refuse("it takes several inputs step by step");
+    return {step_by_step(site, inputs[0], [&](const Flow& step, bool) {
+      const Flows made = run(*layer.model, path, name, {step});
+      if (made.size() != 1)
+        site.refuse("it gives several outputs step by step");
+      return made[0];
+    })};
+  }
+  each_step_ = true;
+  Flows flows = run(*layer.model, path, name, inputs);
+  each_step_ = false;
+  site.set_each_step(true);
+  for (Flow& one : flows) one = site.as_keras(one, "step_order");
+  return flows;
 }
 
 Flows Maker::call(const LayerSpec& layer, const Path& path,
@@ -368,17 +372,10 @@ Flows Maker::call(const LayerSpec& layer, const Path& path,
   const bool heeds = import_.dialect->heeds_training();
   const bool still = still_ || (heeds && how.training == false);
   if (layer.model && how.problem.empty() && !how.number) {
-    if (layer.each_step) check_steps(import_, layer, name, inputs, each_step_);
     const bool still_before = std::exchange(still_, still);
-    const bool each_before =
-        std::exchange(each_step_, each_step_ || layer.each_step);
-    Flows given = inputs;
-    const bool alone = layer.each_step;
-    if (alone) in_order(layer, name, false, given);
-    Flows flows = run(*layer.model, path, name, given);
-    if (alone) in_order(layer, name, true, flows);
+    Flows flows = layer.each_step ? each_step(layer, path, name, inputs)
+                                  : run(*layer.model, path, name, inputs);
     still_ = still_before;
-    each_step_ = each_before;
     return flows;
   }
   std::optional<LayerWeights> weights;

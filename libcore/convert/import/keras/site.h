@@ -177,7 +177,11 @@ class Site {
   // that it lies in, is called with training=False.
   void set_still(bool on) { still_ = on; }
   bool still() const { return still_; }
-  void set_below(std::string below) { below_ = std::move(below); }
+  void set_below(const std::string& below) {
+    below_ += (below_.empty() ? "" : "/") + below;
+  }
+  // A further call, which shares what the first one made.
+  void set_further() { first_call_ = false; }
   LayerWeights* weights() const { return weights_; }
   const std::string& path() const { return path_; }
   // What the layer sees of a value: with each_step(), that of a step.
@@ -202,6 +206,14 @@ class Site {
   CallSpec call_;
   std::string below_, main_node_;
 };
+
+// What `make` makes of each step of a value, one by one: of what networks here
+// do not do to all steps at once.
+Flow step_by_step(
+    Site& site, const Flow& value,
+    const std::function<Flow(const Flow& step, bool first)>& make);
+// Whether a layer, in a TimeDistributed, has to be made step by step.
+bool reads_steps(const LayerSpec& layer);
 
 // A class of layers: what is made of a call.
 using Make = Flow (*)(Site& site);

@@ -124,6 +124,37 @@ TEST_CASE("layers of series within a TimeDistributed") {
             {1, 2, 4, 1}, {0, 1, 2, 3, 0, -4, -5, -6}) == 0);
 }
 
+TEST_CASE("a TimeDistributed of a recurrent layer goes through each step") {
+  // A SimpleRNN that sums up, of two steps of three.
+  KerasModel model("3.15.1");
+  model.layer("TimeDistributed",
+              R"({"batch_input_shape": [null, 2, 3, 1], "layer": {
+                  "class_name": "SimpleRNN",
+                  "config": {"units": 1, "activation": "linear"}}})",
+              {{{1, 1}, {1}}, {{1, 1}, {1}}, {{1}, {0.5}}});
+  CHECK(model.gap({1, 2, 3, 1}, {1, 2, 3, 4, 5, 6}, {1, 2, 1}, {7.5, 16.5}) <
+        kClose);
+  CHECK(says(model.document(), "\"shares\""));
+  KerasModel many("3.15.1");
+  many.layer("TimeDistributed",
+             R"({"batch_input_shape": [null, 65, 3, 1], "layer": {
+                 "class_name": "SimpleRNN", "config": {"units": 1}}})",
+             {{{1, 1}, {1}}, {{1, 1}, {1}}, {{1}, {0.5}}});
+  CHECK(says(many.document(), "it takes each of 65 steps by itself; up to 64"));
+}
+
+TEST_CASE("a TimeDistributed of what is no sequence here") {
+  KerasModel model("3.15.1");
+  model
+      .layer("Reshape", R"({"batch_input_shape": [null, 4],
+                            "target_shape": [2, 2, 1]})")
+      .layer("TimeDistributed",
+             R"({"layer": {"class_name": "Conv1D", "config": {"filters": 1,
+                 "kernel_size": [2], "use_bias": false}}})",
+             {{{2, 1, 1}, {1, 10}}});
+  CHECK(model.gap({1, 4}, {1, 2, 3, 4}, {1, 2, 1, 1}, {21, 43}) == 0);
+}
+
 TEST_CASE("zeros before a maximum of negative numbers count") {
   KerasModel model("3.15.1");
   model
