@@ -164,7 +164,8 @@ Flow prelu_layer(Site& site) {
   std::vector<std::int64_t> extents(shape.extents().begin(),
                                     shape.extents().end());
   for (const std::int64_t axis : shared) {
-    const std::int64_t at = axis > 0 ? axis - 1 : axis + shape.rank();
+    // Keras counts those from the end from the one before the last.
+    const std::int64_t at = axis > 0 ? axis - 1 : axis - 1 + shape.rank();
     if (at < 0 || at >= shape.rank()) site.refuse("its shared_axes are none");
     extents[static_cast<std::size_t>(at)] = 1;
   }

@@ -161,10 +161,14 @@ Flow rms_norm_of(Site& site, const Flow& seen) {
   return flow;
 }
 
+// Keras multiplies by what is learnt along the last axis, whatever it divides.
 Flow rms_norm(Site& site) {
-  return site.along(axis_in(site), false, [&](const Flow& value) {
-    return rms_norm_of(site, value);
-  });
+  const Flow value = site.as_keras(site.only());
+  const std::int64_t axis = axis_in(site);
+  if (site.axis_of(axis, value) != site.shape(value).rank() - 1)
+    site.refuse("it normalizes axis " + std::to_string(axis) +
+                "; the last one would be needed");
+  return rms_norm_of(site, value);
 }
 
 // y = factor x + offset by channel, which nothing changes.

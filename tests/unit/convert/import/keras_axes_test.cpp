@@ -75,6 +75,21 @@ TEST_CASE("an axis in the middle, or of time") {
         kClose);
 }
 
+TEST_CASE("axes that Keras counts in a way of its own") {
+  // Shared along the axis before the one that is said, counted from the end.
+  KerasModel slopes("3.15.1");
+  slopes.layer("PReLU",
+               R"({"batch_input_shape": [null, 2, 2], "shared_axes": [-1]})",
+               {{{1, 2}, {0.5, 0.25}}});
+  CHECK(slopes.gap({1, 2, 2}, {-1, -4, -2, 8}, {1, 2, 2}, {-0.5, -1, -1, 8}) <
+        kClose);
+  KerasModel squares("3.15.1");
+  squares.layer("RMSNormalization",
+                R"({"batch_input_shape": [null, 2, 2], "axis": 1})",
+                {{{2}, {1, 2}}});
+  CHECK(says(squares.document(), "the last one would be needed"));
+}
+
 TEST_CASE("axes within a TimeDistributed are those of a step") {
   // What it reads is no sequence: all steps at once.
   KerasModel model("2.15.0");
