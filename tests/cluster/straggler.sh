@@ -8,11 +8,11 @@ for mode in averaging sharing; do
   worker $mode-a $mode
   DL_FAILPOINTS='worker.after_batch=sleep:150ms' worker $mode-slow $mode
   worker $mode-c $mode
-  await "the warning" said $mode.err "slow) is .*x slower than the median"
+  await "the warning" said $mode.err "slow (worker [0-9]*) is .*x slower than the median"
   kill -TERM "${pid[$mode]}"
   finish $mode
   for name in a slow c; do finish $mode-$name; done
   event $mode.safetensors.run '"event":"straggler".*"factor":' || fail "no event"
-  ! said $mode.err "-[ac]) is .*slower" || fail "another is told of"
+  ! said $mode.err "-[ac] (worker [0-9]*) is .*slower" || fail "another is told of"
   check $mode.safetensors.run >/dev/null
 done
