@@ -27,7 +27,8 @@ constexpr std::int64_t kNormEvery = 8;  // blocks
 constexpr std::uint64_t kMostStale = 4096;
 constexpr std::int64_t kWrongAtEnd = 32;  // mini-batches
 constexpr std::int64_t kManyBlocks = 64;
-constexpr double kJump = 1.5;  // times what it was at first, or of chance
+constexpr double kJump = 3;  // times what it was at first, or of chance
+constexpr double kDead = 1.1;  // times chance: what shakes more is not dead
 constexpr std::int64_t kDeadBlocks = 6;
 constexpr std::int64_t kFewBatches = 8;  // whose mean says little
 // Of the loss of a constant prediction: nothing is learnt of less, or of less
@@ -83,8 +84,10 @@ void LossWatch::note_jump(double loss, std::int64_t batches) {
 // The loss of a block.
 void LossWatch::count_dead(double loss) {
   if (jump_ == 0) return;
-  ++dead_blocks_;
-  if (loss >= (1 - kLearnt) * *chance_) return;
+  if (loss >= (1 - kLearnt) * *chance_) {
+    if (loss < kDead * *chance_) ++dead_blocks_;
+    return;
+  }
   jump_ = 0;
   dead_blocks_ = 0;
 }
