@@ -9,7 +9,6 @@ namespace {
 
 using testing::Graph;
 using testing::Ints;
-using testing::Reals;
 
 constexpr double kNear = 1e-6;
 
