@@ -243,7 +243,7 @@ std::optional<LoopCell> cell_of(const LoopParts& loop, std::int64_t inputs,
                   r->shape() != Sizes{loop.units, all} ||
                   (before && gates == 1))
                 continue;
-              const LoopCell cell{w, r, b, gates, function, before};
+              LoopCell cell{w, r, b, gates, function, before};
               if (makes(cell, loop, inputs, wanted)) return cell;
             }
   }

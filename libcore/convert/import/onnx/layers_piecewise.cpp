@@ -143,7 +143,7 @@ void log_sigmoid(Site& site) { site.give(scaled(site, -1, "softplus")); }
 }  // namespace
 
 Flow magnitude(Site& site, const Flow& given) {
-  const Flow flow = site.real(given);
+  Flow flow = site.real(given);
   if (flow.positive) return flow;
   Flow made = of_two(site, "max", "", flow, line(site, flow, -1, 0));
   made.positive = true;

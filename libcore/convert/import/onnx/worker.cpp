@@ -77,6 +77,7 @@ const Constant* Worker::value(const std::string& name) {
 
 bool Worker::run(const Node& node) {
   std::vector<const Constant*> in;
+  in.reserve(node.in.size());
   for (const std::string& name : node.in)
     in.push_back(name.empty() ? nullptr : value(name));
   for (std::size_t i = 0; i < in.size(); ++i)
