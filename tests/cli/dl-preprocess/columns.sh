@@ -27,6 +27,6 @@ echo "-- a torn file"
 printf '1,x,a\n2,3,a\n4,"5,b\n' >torn.csv
 try --label 3 torn.csv
 echo "-- many"
-for i in $(seq 30); do printf 'w,'; done >many.csv
+for _ in $(seq 30); do printf 'w,'; done >many.csv
 echo 1,a >>many.csv
 try --label 32 many.csv

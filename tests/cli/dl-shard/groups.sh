@@ -11,16 +11,16 @@ members() { # TENSOR... what the parts have, each once
   done
 }
 dl-shard -q --split train=0.7,test=0.3 --group id -n 2 -o id in.dls
-members id .id >id
-echo "by id: $(wc -l <id) groups, $(cut -d ' ' -f 2 id | sort | uniq -d | wc -l) on both sides"
+members id .id >id.groups
+echo "by id: $(wc -l <id.groups) groups, $(cut -d ' ' -f 2 id.groups | sort | uniq -d | wc -l) on both sides"
 dl-shard -q --split train=0.7,test=0.3 --group x --seed 3 -o x in.dls
-members x '.features[1]' >x
-echo "by a column: $(wc -l <x) groups, $(cut -d ' ' -f 2 x | sort | uniq -d | wc -l) on both sides"
+members x '.features[1]' >x.groups
+echo "by a column: $(wc -l <x.groups) groups, $(cut -d ' ' -f 2 x.groups | sort | uniq -d | wc -l) on both sides"
 # More data move no group.
 sed -n '2,101p' in.csv | sed '1i patient,day,x,class' >half.csv
 dl-preprocess csv --header --label class --id patient half.csv |
   dl-shard -q --split train=0.7,test=0.3 --group id -o half
-members half .id | cmp - id && echo "no group moved"
+members half .id | cmp - id.groups && echo "no group moved"
 echo "-- in order, from a pipe, with little memory"
 dl-shard -q --split train=0.7,dev=0.1,test=0.2 --in-order -n 2 -o order --memory 1Ki <in.dls
 for part in train dev test; do
