@@ -32,6 +32,16 @@ finish a
 finish b
 grep -o "auto: the run goes on in its mode, $mode" m.err | sed "s/$mode/.../"
 
+# One that dies while it is measured.
+master n --epochs 2
+DL_FAILPOINTS=worker.compute=kill@9 worker a n
+finish a
+worker b n
+finish n
+finish b
+check n.safetensors.run
+grep -o 'auto: .*' n.err
+
 # Sync cannot be.
 rm -r m.safetensors* train-*
 make_sequence_data
