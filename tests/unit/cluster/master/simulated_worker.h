@@ -56,7 +56,7 @@ struct Worker {
   std::shared_ptr<std::vector<float>> shared;
   std::uint64_t version = 0;
   bool known = false;
-  int states = 0;  // that came
+  int states = 0;         // that came
   std::uint64_t cut = 0;  // the lease that was cut last
   std::deque<Task> tasks;
   std::int64_t done = 0;  // mini-batches of the first task
