@@ -51,6 +51,7 @@ void CsvFields::add_problems(std::map<std::size_t, std::string>& problems) {
     look(labels_[t], [&] {
       return number(label_row_, static_cast<std::int64_t>(t), labels_[t], skip);
     });
+  if (weight_) look(*weight_, [&] { return weight(skip); });
   if (id_) look(*id_, [&] { return id(); });
   if (!skip) problems.merge(found);
 }

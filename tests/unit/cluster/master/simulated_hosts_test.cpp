@@ -207,6 +207,7 @@ TEST_CASE("Simulated hosts hand on in a tree", "[simulation]") {
 
 TEST_CASE("An all-reduce goes from the mean of all gradients", "[simulation]") {
   Bench bench;
+  bench.options.lr_warmup = 0;
   const HostModel model = equal_hosts(4, 0.001);
   const Outcome dense = bench.train_synchronously(model);
   // Ten steps, each with 2 (N - 1) messages one after the other.
