@@ -207,6 +207,12 @@ void lp_pool(Site& site, const Sizes& kernel, double p) {
     site.refuse(
         "its window has gaps, or its exponent is below 1; one without, and one "
         "from 1 on, would be needed");
+  if (site.node().text("auto_pad", "NOTSET").starts_with("SAME"))
+    for (std::size_t k = 0; k < kernel.size(); ++k)
+      if (kernel[k] < window.stride[k])
+        site.refuse(
+            "runtimes differ in how they pad a window that is smaller than its "
+            "stride by themselves; pads would be needed");
   const bool same = window.padded() && window.is_same(extents);
   if (window.padded() && !same)
     static_cast<Value&>(flow) =

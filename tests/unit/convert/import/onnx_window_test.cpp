@@ -141,6 +141,13 @@ TEST_CASE("a pool of powers sums up what lies in its windows") {
              .end("p", 1)
              .refusal()
              .empty());
+  Graph wide({-1, 1, 3});
+  wide.node("LpPool", {"x"}, "p")
+      .with("kernel_shape", Ints{1})
+      .with("strides", Ints{3})
+      .with("auto_pad", std::string("SAME_UPPER"))
+      .end("p", 1);
+  CHECK(wide.refusal().find("runtimes differ") != std::string::npos);
   Graph all({-1, 1, 2});
   all.node("GlobalLpPool", {"x"}, "p").with("p", kOn).end("p", 1);
   CHECK(all.gap({-3, 4}, {7}) <= kNear);
