@@ -333,7 +333,8 @@ std::string Plan::advice() const {
 
 namespace {
 
-// A quarter of a short run.  goes_on: updaters have a history already.
+// At most half an epoch, so that a short run is not over by then; and as long
+// whatever the number of epochs.  goes_on: updaters have a history already.
 std::int64_t warmup_of(const Plan& plan, const MasterOptions& options,
                        bool goes_on) {
   if (options.lr_warmup >= 0)
@@ -344,7 +345,7 @@ std::int64_t warmup_of(const Plan& plan, const MasterOptions& options,
   const std::int64_t batches =
       (plan.training->examples() + plan.settings.batch - 1) /
       plan.settings.batch;
-  return std::min(nn::kWarmupSteps, batches * plan.settings.epochs / 4);
+  return std::min(nn::kWarmupSteps, batches / 2);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ constexpr std::int64_t kSome = 16;  // blocks; before, it is early
 constexpr std::int64_t kFew = 100;  // examples, for these
 constexpr double kSure = 2;         // standard errors of a loss
 constexpr double kAlike = 0.002;    // losses, as a share
+constexpr double kMostError = 0.05;  // ... that may be by chance
 constexpr double kHardly = 0.02;    // that parameters have moved
 constexpr double kByLuck = 5;       // standard deviations
 
@@ -145,8 +146,10 @@ bool is_no_better(const RunState& state, const HeldOut& held_out) {
   const double loss = state.history.size() > 1
                           ? std::min(recent->loss, state.history.back().loss)
                           : recent->loss;
-  return loss >=
-         (1 - kAlike) * *held_out.loss_of_chance - kSure * recent->error;
+  // The error of losses that were much higher before is too large.
+  const double chance = *held_out.loss_of_chance;
+  return loss >= (1 - kAlike) * chance -
+                     std::min(kSure * recent->error, kMostError * chance);
 }
 
 std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {

@@ -30,7 +30,6 @@ constexpr std::int64_t kManyBlocks = 64;
 constexpr double kJump = 3;  // times what it was at first, or of chance
 constexpr double kDead = 1.1;  // times chance: what shakes more is not dead
 constexpr std::int64_t kDeadBlocks = 6;
-constexpr std::int64_t kFewBatches = 8;  // whose mean says little
 // Of the loss of a constant prediction: nothing is learnt of less, or of less
 // than the noise, but for so much of that.
 constexpr double kLearnt = 0.02, kMostNoise = 0.25;
@@ -224,13 +223,8 @@ bool LossWatch::learnt_nothing() const {
 }
 
 std::optional<LossWatch::Recent> LossWatch::recent() const {
-  if (blocks_ > 0) return Recent{std::min(newest_, level_), error()};
-  if (batches_ < kFewBatches) return std::nullopt;
-  const auto count = static_cast<double>(batches_);
-  const double variance =
-      bends_ > 0 ? bend_sum_ / static_cast<double>(bends_) : 0;
-  return Recent{loss_sum_ / static_cast<double>(examples_),
-                std::sqrt(variance / count)};
+  if (blocks_ == 0) return std::nullopt;
+  return Recent{std::min(newest_, level_), error()};
 }
 
 std::string LossWatch::describe() const {

@@ -74,8 +74,8 @@ class LossWatch {
   std::uint64_t since() const { return has_died() ? jumped_ : onset_; }
   // The newest version whose losses were sound, as seen from behind.
   std::uint64_t sound_version() const { return sound_; }
-  // The loss that the run has come to, and its standard error; none: it has had
-  // too few mini-batches.
+  // The loss that the run has come to, and its standard error; none: before the
+  // first block it is too early to tell.
   struct Recent {
     double loss = 0, error = 0;
   };

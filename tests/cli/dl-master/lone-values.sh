@@ -15,6 +15,7 @@ net '{"type": "reshape", "shape": [2, 1]}, {"type": "batch_norm"}, {"type": "fla
 train() { # NETWORK BATCH OPTION...
   echo "$1 $2"
   dl-master -q --net "$1.json" --data data.dls --normalize none --threads 2 --fresh \
+    --on-divergence ignore \
     --batch "$2" -o m.safetensors "${@:3}" 2>err
   echo "status $?"
   grep -v 'nothing was learnt' err

@@ -24,7 +24,7 @@ for mode in sharing averaging sync; do
   echo "-- $mode"
   echo "rate too high $(too_high), then $(run adam 0.03 20 'train-*.dls')"
   echo "rate too low $(run sgd 0.000001 5 'train-*.dls'), then $(run sgd 0.1 5 'train-*.dls')"
-  echo "too few epochs $(run sgd 0.0003 1 'train-*.dls'), then $(run sgd 0.0003 200 'train-*.dls')"
+  echo "too few epochs $(run sgd 0.0003 5 'train-*.dls'), then $(run sgd 0.0003 200 'train-*.dls')"
   echo "labels shuffled $(run sgd 0.1 5 'shuffled-*.dls')"
   echo "constant features $(run sgd 0.1 5 'constant-*.dls')"
 done

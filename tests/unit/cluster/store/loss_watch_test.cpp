@@ -116,7 +116,7 @@ TEST_CASE("a network that starts high and stays on a plateau has not jumped") {
 TEST_CASE("the loss that a run has come to has an error") {
   Curve curve;
   curve.watch.expect(kTenClasses);
-  for (int i = 0; i < 7; ++i) curve.add(2.3, 0.02);
+  for (int i = 0; i < 15; ++i) curve.add(2.3, 0.02);
   CHECK_FALSE(curve.watch.recent());
   for (int i = 0; i < 100; ++i) curve.add(2.3, 0.02);
   REQUIRE(curve.watch.recent());
