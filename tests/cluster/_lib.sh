@@ -86,7 +86,7 @@ check() { "$DL_TEST_ROOT/tests/cluster/check-events" "$1" || fail "history of $1
 
 # 400 examples in 20 records, 4 shards; a small network.
 make_data() {
-  make-dataset 400 20 1 >all.dls
+  make-dataset 400 20 1 learnable >all.dls
   dl-shard -n 4 -o train all.dls >shards.list || fail "dl-shard"
   cat >net.json <<'JSON'
 { "seed": 7, "input": {"shape": [3]},
@@ -129,8 +129,8 @@ make_graph_data() {
   local of name count left right
   for of in train:400:1:2 held:200:3:4; do
     IFS=: read -r name count left right <<<"$of"
-    make-dataset "$count" 20 "$left" >left.dls
-    make-dataset "$count" 20 "$right" >right.dls
+    make-dataset "$count" 20 "$left" learnable >left.dls
+    make-dataset "$count" 20 "$right" learnable >right.dls
     dl-shard -q --batch 20 -n 4 -o "$name" --zip features/left=left.dls \
       features/right=right.dls labels/near=left.dls labels/far=right.dls ||
       fail "dl-shard"

@@ -3,7 +3,8 @@
 //
 // N examples in records of RECORD (default 4): features F32 [3] that follow
 // from SEED and the example's number, labels I32 below 3, and an example's
-// number in column 0.  KIND: "classes" (default), "regression" (F32 targets),
+// number in column 0.  KIND: "classes" (default, by chance), "learnable" (classes
+// that column 1 tells), "regression" (F32 targets),
 // "ids" (classes with id and index), "broken" (a label out of range), "unnamed"
 // (the same without names of classes), "nan", "huge" (a feature of 1e30).
 
@@ -43,6 +44,8 @@ dl::data::DataSet make(std::int64_t first, std::int64_t n, std::uint64_t seed,
       y.as<std::int32_t>()[at] = static_cast<std::int32_t>(random.below(3));
     else
       y.as<float>()[at] = row[1] + row[2];
+    if (kind == "learnable")
+      row[1] = row[1] / 2 + static_cast<float>(y.as<std::int32_t>()[at]);
     if ((kind == "broken" || kind == "unnamed") && first + i == 5)
       y.as<std::int32_t>()[at] = 7;
   }
@@ -70,7 +73,9 @@ void write(std::int64_t n, std::int64_t record, std::uint64_t seed,
   m.schema = dl::data::Metadata::schema_of(make(0, 1, seed, kind));
   m.columns = {"number", "real", "eighths"};
   const std::vector<std::string> names = {"ant", "bee", "cat"};
-  if (kind == "classes" || kind == "nan" || kind == "ids") m.classes = names;
+  if (kind == "classes" || kind == "learnable" || kind == "nan" ||
+      kind == "ids")
+    m.classes = names;
   out.write_metadata(m);
   for (std::int64_t at = 0; at < n; at += record)
     out.write(make(at, std::min(record, n - at), seed, kind));
