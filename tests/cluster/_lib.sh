@@ -198,7 +198,7 @@ make_base() {
   local base='{"type": "batch_norm", "name": "norm"},
     {"type": "dense", "name": "code", "units": 8, "activation": "relu"},'
   local end='"units": 3, "loss": "negative_log_likelihood"}]}'
-  echo '{"input": {"shape": [3]}, "updater": {"type": "adam"},
+  echo '{"input": {"shape": [3]}, "updater": {"type": "adam", "learning_rate": 0.05},
     "regularization": {"l2": 0.01}, "layers": ['"$base"'
     {"type": "output", "name": "old",'"$end" >net.json
   dl-master -q --net net.json --data 'train-*.dls' --batch 10 --local 1 \

@@ -6,7 +6,7 @@
 make_data
 cat >net.json <<'JSON'
 { "seed": 7, "input": {"shape": [3]},
-  "updater": {"type": "adam", "learning_rate": 0.01},
+  "updater": {"type": "adam", "learning_rate": 0.05},
   "layers": [
     {"type": "autoencoder", "name": "low", "units": 8},
     {"type": "autoencoder", "name": "high", "units": 4, "corruption": 0.1},

@@ -73,10 +73,9 @@ std::map<std::string, double> Examples::evaluate(const RunState& state) {
     dl::eval::add(all, subjects_, *network_, view, outputs, product);
   }
   std::map<std::string, double> metrics;
-  for (const auto& evaluation : all) {
-    const std::string name = dl::eval::main_metric(*evaluation);
-    metrics[evaluation->called(name)] = evaluation->metric(name);
-  }
+  for (const auto& evaluation : all)
+    for (const std::string& name : dl::eval::main_metrics(*evaluation))
+      metrics[evaluation->called(name)] = evaluation->metric(name);
   return metrics;
 }
 
