@@ -53,7 +53,7 @@ std::string ExampleGroup::of(const DataSet& set, std::int64_t i) const {
     if (value == 0) value = 0;  // -0
     return {reinterpret_cast<const char*>(&value), sizeof value};
   }
-  const std::string id = id_text(set.get("id"), i);
+  std::string id = id_text(set.get("id"), i);
   if (separator_.empty()) return id;
   const std::size_t end = id.find(separator_);
   if (end == std::string::npos)

@@ -27,8 +27,9 @@ class Synchronous {
         state_(state),
         looks_(std::move(looks)),
         together_(model.workers * plan.settings.batch),
-        replica_(dl::nn::with_warmup(plan.model.config, plan.settings.lr_warmup),
-                 plan.model.normalizers, together_, "cpu", 1) {
+        replica_(
+            dl::nn::with_warmup(plan.model.config, plan.settings.lr_warmup),
+            plan.model.normalizers, together_, "cpu", 1) {
     replica_.set_parameters(state.parameters);
     replica_.set_statistics(state.statistics);
     replica_.set_updater_state({});

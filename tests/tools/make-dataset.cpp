@@ -3,10 +3,10 @@
 //
 // N examples in records of RECORD (default 4): features F32 [3] that follow
 // from SEED and the example's number, labels I32 below 3, and an example's
-// number in column 0.  KIND: "classes" (default, by chance), "learnable" (classes
-// that column 1 tells), "regression" (F32 targets),
-// "ids" (classes with id and index), "broken" (a label out of range), "unnamed"
-// (the same without names of classes), "nan", "huge" (a feature of 1e30).
+// number in column 0.  KIND: "classes" (default, by chance), "learnable"
+// (classes that column 1 tells), "regression" (F32 targets), "ids" (classes
+// with id and index), "broken" (a label out of range), "unnamed" (the same
+// without names of classes), "nan", "huge" (a feature of 1e30).
 
 #include <cstdlib>
 #include <iostream>

@@ -540,7 +540,8 @@ Outcome Master::trained() {
       !lack.empty())
     log_(Level::kWarning, lack);
   judge(options_, plan_, store_, context_->state, result);
-  store_.tidy(context_->state);
+  // What went wrong may be looked at, and gone back to.
+  if (!result.verdict) store_.tidy(context_->state);
   return result;
 }
 

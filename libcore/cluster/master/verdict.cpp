@@ -51,8 +51,8 @@ void judge(const MasterOptions& options, const Plan& plan,
   const std::string why = ends_badly(state, held_out);
   if (const std::string nothing = learnt_nothing(state, held_out);
       why.empty() && !nothing.empty()) {
-    const std::string text = "nothing was learnt: " + nothing + "; " +
-                             remedy(plan, state, held_out);
+    const std::string text =
+        "nothing was learnt: " + nothing + "; " + remedy(plan, state, held_out);
     if (is_no_better(state, held_out) && !ignores)
       outcome.verdict = Error{Code::kDiverged, text};
     else

@@ -8,6 +8,7 @@
 #include "libcore/cluster/plan/choose_normalizers.h"
 #include "libcore/cluster/plan/oddities.h"
 #include "libcore/cluster/settings/gradient_sharing.h"
+#include "libcore/cluster/settings/option_values.h"
 #include "libcore/cluster/store/divergence.h"
 #include "libcore/data/set_check.h"
 #include "libcore/device/open.h"

@@ -10,16 +10,17 @@ namespace dl::cluster {
 
 namespace {
 
-constexpr double kMuchWorse = 4;    // of scores that should be low
-constexpr double kWorse = 2;        // than chance, losses
-constexpr double kNoBetter = 0.98;  // ... that are as good as it
-constexpr std::int64_t kSome = 16;  // blocks; before, it is early
-constexpr std::int64_t kFew = 100;  // examples, for these
-constexpr double kSure = 2;         // standard errors of a loss
-constexpr double kAlike = 0.002;    // losses, as a share
+constexpr double kMuchWorse = 4;     // of scores that should be low
+constexpr double kWorse = 2;         // than chance, losses
+constexpr double kNoBetter = 0.98;   // ... that are as good as it
+constexpr std::int64_t kSome = 16;   // blocks; before, it is early
+constexpr std::int64_t kFew = 100;   // examples, for these
+constexpr double kSure = 2;          // standard errors of a loss
+constexpr double kAlike = 0.002;     // losses, as a share
 constexpr double kMostError = 0.05;  // ... that may be by chance
-constexpr double kHardly = 0.02;    // that parameters have moved
-constexpr double kByLuck = 5;       // standard deviations
+constexpr double kClearly = 0.9;     // ... that are lower without doubt
+constexpr double kHardly = 0.02;     // that parameters have moved
+constexpr double kByLuck = 5;        // standard deviations
 
 // A score that needs nothing learnt, of those that should be high.
 double score_of_chance(const HeldOut& held_out) {
@@ -148,6 +149,8 @@ bool is_no_better(const RunState& state, const HeldOut& held_out) {
                           : recent->loss;
   // The error of losses that were much higher before is too large.
   const double chance = *held_out.loss_of_chance;
+  // Blocks of a short run may be nearly all of it.
+  if (recent->last < kClearly * chance) return false;
   return loss >= (1 - kAlike) * chance -
                      std::min(kSure * recent->error, kMostError * chance);
 }
@@ -170,7 +173,8 @@ std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
 std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,
                               Mode mode, double moved) {
   const std::span<const EpochScore> history = state.history;
-  if (is_as_bad(state, held_out, kWorse) || state.watch.has_jumped())
+  if (state.setbacks > 0 || is_as_bad(state, held_out, kWorse) ||
+      state.watch.has_jumped())
     return divergence_remedy(mode);
   if (history.size() > 1 &&
       history.back().loss < kNoBetter * history[(history.size() - 1) / 2].loss)

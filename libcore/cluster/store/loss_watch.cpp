@@ -27,9 +27,9 @@ constexpr std::int64_t kNormEvery = 8;  // blocks
 constexpr std::uint64_t kMostStale = 4096;
 constexpr std::int64_t kWrongAtEnd = 32;  // mini-batches
 constexpr std::int64_t kManyBlocks = 64;
-constexpr double kJump = 3;  // times what it was at first, or of chance
+constexpr double kJump = 3;    // times what it was at first, or of chance
 constexpr double kDead = 1.1;  // times chance: what shakes more is not dead
-constexpr std::int64_t kDeadBlocks = 6;
+constexpr std::int64_t kDeadBlocks = 4;
 // Of the loss of a constant prediction: nothing is learnt of less, or of less
 // than the noise, but for so much of that.
 constexpr double kLearnt = 0.02, kMostNoise = 0.25;
@@ -95,6 +95,7 @@ bool LossWatch::has_died() const { return dead_blocks_ >= kDeadBlocks; }
 
 // Second differences see no trend.
 void LossWatch::note_bend(double loss, std::int64_t batches) {
+  smoothed_ += (smoothed_ == 0 ? 1 : kSmooth) * (loss - smoothed_);
   if (calls_ >= 2) {
     const double bend = loss - 2 * last_ + before_;
     bend_sum_ += bend * bend / 6 * static_cast<double>(batches);
@@ -224,14 +225,14 @@ bool LossWatch::learnt_nothing() const {
 
 std::optional<LossWatch::Recent> LossWatch::recent() const {
   if (blocks_ == 0) return std::nullopt;
-  return Recent{std::min(newest_, level_), error()};
+  return Recent{std::min(newest_, level_), error(), smoothed_};
 }
 
 std::string LossWatch::describe() const {
   if (has_died() && evidence_ < enough())
     return "the loss jumped to " + short_number(jump_) + " after update " +
-           std::to_string(jumped_) +
-           " and has been no better since than the " + short_number(*chance_) +
+           std::to_string(jumped_) + " and has been no better since than the " +
+           short_number(*chance_) +
            " of a constant prediction: units have died";
   std::string text =
       "the loss is " +
@@ -270,6 +271,7 @@ Json LossWatch::to_json() const {
           {"trend", trend_ ? Json(*trend_) : Json()},
           {"blocks", {blocks_, size_}},
           {"newest", newest_},
+          {"smoothed", smoothed_},
           {"begun_with", begun_with_ ? Json(*begun_with_) : Json()},
           {"jump", {jumped_, jump_}},
           {"dead_blocks", dead_blocks_},
@@ -305,13 +307,14 @@ void LossWatch::restore(const JsonView& json) {
   trend_.reset();
   if (json.has("trend") && !json.at("trend").raw().is_null())
     trend_ = json.at("trend").number();
-  newest_ = level_;
+  newest_ = smoothed_ = level_;
   begun_with_.reset();
   jumped_ = 0;
   jump_ = 0;
   dead_blocks_ = 0;
   if (json.has("jump")) {  // not of early runs
     newest_ = json.at("newest").number();
+    smoothed_ = json.at("smoothed").number();
     if (!json.at("begun_with").raw().is_null())
       begun_with_ = json.at("begun_with").number();
     jumped_ = static_cast<std::uint64_t>(count(json.at("jump").at(0)));

@@ -12,8 +12,8 @@
 // high, if they come down from there.
 //
 // One step may also end a network: its loss jumps, and is that of a constant
-// prediction from then on, as its units have died.  Some blocks like that behind
-// a jump are wrong, however little the run had learnt before.
+// prediction from then on, as its units have died.  Some blocks like that
+// behind a jump are wrong, however little the run had learnt before.
 //
 // It counts mini-batches and examples, never time, and depends on nothing but
 // what add() was told: a replay of the update log comes to the same verdict.
@@ -74,10 +74,10 @@ class LossWatch {
   std::uint64_t since() const { return has_died() ? jumped_ : onset_; }
   // The newest version whose losses were sound, as seen from behind.
   std::uint64_t sound_version() const { return sound_; }
-  // The loss that the run has come to, and its standard error; none: before the
-  // first block it is too early to tell.
+  // The loss that the run has come to, its standard error, and that of the last
+  // few calls alone; none: before the first block it is too early to tell.
   struct Recent {
-    double loss = 0, error = 0;
+    double loss = 0, error = 0, last = 0;
   };
   std::optional<Recent> recent() const;
   // What is wrong: "the loss is 2.3 on average of the last 150 mini-batches and
@@ -120,11 +120,13 @@ class LossWatch {
   std::int64_t blocks_ = 0, size_ = kBlockBatches;  // size: of the last one
   double variance_ = 0;                             // of a mini-batch's loss
   std::int64_t spreads_ = 0;                        // that it is of
+  double smoothed_ = 0;           // the mean of the last few losses
   double last_ = 0, before_ = 0;  // losses of the last two calls
   std::int64_t calls_ = 0;
 
-  // The loss of the first mini-batch, 0: not known; and since a jump: the version before it, its
-  // loss, 0: there was none, and blocks no better than a constant prediction.
+  // The loss of the first mini-batch, 0: not known; and since a jump: the
+  // version before it, its loss, 0: there was none, and blocks no better than a
+  // constant prediction.
   std::optional<double> begun_with_;
   std::uint64_t jumped_ = 0;
   double jump_ = 0;

@@ -199,8 +199,7 @@ void Trainer::set_up(const Welcome& welcome) {
 
 std::unique_ptr<Learner> Trainer::make_learner(
     const nn::NetworkConfig& given, const data::Normalizers& normalizers) {
-  const nn::NetworkConfig network =
-      nn::with_warmup(given, settings_.lr_warmup);
+  const nn::NetworkConfig network = nn::with_warmup(given, settings_.lr_warmup);
   std::optional<nn::UpdaterConfig> updater;
   if (settings_.mode == Mode::kSharing &&
       settings_.sharing.share == Share::kGradient)

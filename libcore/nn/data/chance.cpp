@@ -8,6 +8,22 @@
 
 namespace dl::nn {
 
+namespace {
+
+// Whether labels count 1 in the mean, as by "balanced", which makes each weight
+// the inverse of a class's share of the labels.
+bool are_balanced(const Settings& settings) {
+  if (!settings.has("class_weights")) return true;
+  const Json& weights = settings.at("class_weights");
+  if (!weights.is_array()) return false;
+  double shares = 0;
+  for (const Json& weight : weights) shares += 1 / weight.get<double>();
+  const auto classes = static_cast<double>(weights.size());
+  return std::fabs(shares - classes) < 1e-6 * classes;
+}
+
+}  // namespace
+
 std::optional<double> loss_of_chance(const NetworkConfig& network,
                                      const tensor::Shape& outputs,
                                      const data::Normalizer& targets) {
@@ -17,15 +33,17 @@ std::optional<double> loss_of_chance(const NetworkConfig& network,
   if (output.loss.kind == tensor::Loss::kMeanSquaredError &&
       targets.kind == "standardize")
     return 1;
-  if (layer.settings.has("class_weights")) return std::nullopt;
+  if (!are_balanced(layer.settings)) return std::nullopt;
   const auto units = static_cast<double>(output.units);
   const bool softmax = output.activation.kind == tensor::Activation::kSoftmax ||
                        layers::is_from_logits(layer.settings);
   if (output.loss.kind == tensor::Loss::kNegativeLogLikelihood && units > 1 &&
       softmax)
     return std::log(units);
+  // Of several outputs each has a weight, not each class.
+  const bool weighted = layer.settings.has("class_weights");
   if (output.loss.kind == tensor::Loss::kBinaryCrossEntropy &&
-      output.loss.negative == 1 && output.loss.positive == 1)
+      !(weighted && units > 1))
     return units * std::numbers::ln2;
   return std::nullopt;
 }

@@ -13,7 +13,8 @@ namespace dl::nn {
 
 // The loss of a network that says the same of every example: that all classes
 // are as likely, or yes and no, or the mean of targets that are standardized.
-// Nothing where that is not known: other losses, or classes that are weighted.
+// Nothing where that is not known: other losses, or class weights other than
+// those of "balanced".
 // outputs: of one example.
 std::optional<double> loss_of_chance(const NetworkConfig& network,
                                      const tensor::Shape& outputs,

@@ -74,7 +74,7 @@ TEST_CASE("a network that one step has killed is noticed, however early") {
   CHECK(curve.watch.has_jumped());
   for (int i = 0; i < 200 && curve.alarms.empty(); ++i) curve.add(2.302, 0.01);
   REQUIRE(curve.alarms.size() == 1);
-  CHECK(curve.alarms[0] == 7 * 16);  // the jump's block, and six behind it
+  CHECK(curve.alarms[0] == 5 * 16);  // the jump's block, and four behind it
   CHECK(curve.watch.sound_version() == 0);
   CHECK(curve.watch.since() == 0);
   CHECK_FALSE(curve.watch.sound());
@@ -123,6 +123,9 @@ TEST_CASE("the loss that a run has come to has an error") {
   CHECK(curve.watch.recent()->loss == Approx(2.3).margin(0.02));
   CHECK(curve.watch.recent()->error > 0.001);
   CHECK(curve.watch.recent()->error < 0.02);
+  for (int i = 0; i < 15; ++i) curve.add(1.2, 0.02);
+  CHECK(curve.watch.recent()->loss > 2);
+  CHECK(curve.watch.recent()->last == Approx(1.2).margin(0.05));
 }
 
 TEST_CASE("recorded collapses are seen while they are under way") {

@@ -24,8 +24,8 @@ double rate(const NetworkConfig& config, std::int64_t iteration) {
 TEST_CASE("learning rates of updaters that divide by gradients rise") {
   for (const char* type : {"adagrad", "adam", "adamw", "rmsprop", "nadam",
                            "adamax", "amsgrad", "adabelief"}) {
-    const NetworkConfig given = network(
-        R"({"type": ")" + std::string(type) + R"(", "learning_rate": 0.1})");
+    const NetworkConfig given = network(R"({"type": ")" + std::string(type) +
+                                        R"(", "learning_rate": 0.1})");
     CHECK(wants_warmup(given));
     const NetworkConfig warm = with_warmup(given, 4);
     CHECK(rate(warm, 0) == Approx(0.025));
@@ -42,8 +42,8 @@ TEST_CASE("a warm-up that the network has is left alone, and sgd needs none") {
   CHECK_FALSE(wants_warmup(own));
   CHECK(rate(with_warmup(own, 64), 1) == rate(own, 1));
   for (const char* type : {"sgd", "nesterov", "momentum"}) {
-    const NetworkConfig given = network(
-        R"({"type": ")" + std::string(type) + R"(", "learning_rate": 0.1})");
+    const NetworkConfig given = network(R"({"type": ")" + std::string(type) +
+                                        R"(", "learning_rate": 0.1})");
     CHECK_FALSE(wants_warmup(given));
     CHECK(rate(with_warmup(given, 64), 0) == rate(given, 0));
   }
