@@ -77,7 +77,7 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
           "before that, of each autoencoder layer by itself; 0: none");
   opt.add("batch", &m.batch, "COUNT", "examples in a worker's mini-batch");
   opt.add("lr-warmup", &m.lr_warmup, "COUNT",
-          "steps in which learning rates rise; default: 64 with adagrad, adam "
+          "steps in which learning rates rise; default: 128 with adagrad, adam "
           "and their kind, else 0");
   opt.add("seed", &m.seed, "NUMBER",
           "of the order of examples; the network's if not given");

@@ -26,8 +26,11 @@ cpu, cuda = (float(word.split(":")[1]) for word in sys.argv[1:])
 print("alike" if abs(cpu - cuda) <= 0.03 * cpu else f"{cpu} on the cpu, {cuda} on cuda")' "$@"
 }
 for mode in averaging sharing sync; do
-  learn "$mode-cpu" cpu --mode $mode
-  learn "$mode-cuda" cuda:0 --mode $mode
+  how=(--mode $mode)
+  # Else who is first decides, and not the device.
+  if [ $mode = sharing ]; then how+=(--staleness 0); fi
+  learn "$mode-cpu" cpu "${how[@]}"
+  learn "$mode-cuda" cuda:0 "${how[@]}"
   alike "$(loss $mode-cpu)" "$(loss $mode-cuda)"
 done
 # In mixed precision, one worker of it beside one of float32.

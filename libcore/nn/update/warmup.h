@@ -18,7 +18,7 @@
 namespace dl::nn {
 
 // Updater steps after which an updater knows the size of gradients.
-constexpr std::int64_t kWarmupSteps = 64;
+constexpr std::int64_t kWarmupSteps = 128;
 
 // Whether a layer that is trained has an updater whose first steps do not
 // depend on the size of gradients, and whose learning rate has no warm-up.

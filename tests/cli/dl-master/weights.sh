@@ -1,6 +1,7 @@
 #!/bin/bash
 # Weights of classes, in order, by name and balanced, and of examples, from a column:
 # a weight of 3 is as three examples of a batch of all.
+# Nothing can be learnt of them.
 rows() { awk 'BEGIN { for (i = 0; i < 40; ++i) print i * 37 % 40 / 40 "," i * 11 % 17 / 17 "," (i % 4 ? "dog" : "cat") }'; }
 rows | dl-preprocess csv --label 3 --classes cat,dog --no-provenance -o plain.dls
 rows | sed 's/cat$/cat,3/; s/dog$/dog,1/' |
@@ -15,7 +16,7 @@ END
 train() { # NAME DATA KEYS
   net "$3" >"$1.json"
   dl-master -q --net "$1.json" --data "$2" --normalize none --mode sync --local 1 --threads 1 \
-    --batch 40 --epochs 50 -o "$1.safetensors"
+    --batch 40 --epochs 50 --on-divergence ignore -o "$1.safetensors"
   echo "$1: status $?"
 }
 train array plain.dls ', "class_weights": [3, 1]'
