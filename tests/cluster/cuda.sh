@@ -26,9 +26,9 @@ cpu, cuda = (float(word.split(":")[1]) for word in sys.argv[1:])
 print("alike" if abs(cpu - cuda) <= 0.03 * cpu else f"{cpu} on the cpu, {cuda} on cuda")' "$@"
 }
 for mode in averaging sharing sync; do
-  how=(--mode $mode)
+  how=(--mode "$mode")
   # Else who is first decides, and not the device.
-  if [ $mode = sharing ]; then how+=(--staleness 0); fi
+  if [ "$mode" = sharing ]; then how+=(--staleness 0); fi
   learn "$mode-cpu" cpu "${how[@]}"
   learn "$mode-cuda" cuda:0 "${how[@]}"
   alike "$(loss $mode-cpu)" "$(loss $mode-cuda)"
