@@ -497,8 +497,12 @@ void AveragingEpoch::settle(OpenRound& round, const Lease& lease,
     if (table_.is_passed_over(i)) more["passed_over"].push_back(i);
   context_.answers.accept(*member, lease, lease.first, lease.count, examples,
                           loss_sum, bytes, more);
-  end_twin(*table_.find(lease.id, lease.fence));
-  table_.finish(lease.id);
+  const Lease given = *table_.find(lease.id, lease.fence);
+  end_twin(given);
+  if (given.count > lease.count)
+    revoke(*member, given, "its round is cut short", false);
+  else
+    table_.finish(lease.id);
   elsewhere_.erase(lease.id);
   context_.slots.learnt(slot, member->number, round.version);
 }
