@@ -217,7 +217,7 @@ int Master::threads_of_worker() const {
   return useful < cores ? std::max(1, static_cast<int>(useful)) : cores;
 }
 
-// What --mode auto made of the workers of this host.
+// The workers of this host as --mode auto has them.
 void Master::tell_alone() const {
   const std::string workers = std::to_string(options_.merged);
   if (options_.merged == 1)
@@ -540,7 +540,7 @@ Outcome Master::trained() {
       !lack.empty())
     log_(Level::kWarning, lack);
   judge(options_, plan_, store_, context_->state, result);
-  // What went wrong may be looked at, and gone back to.
+  // A run that went wrong may be looked at, and gone back to.
   if (!result.verdict) store_.tidy(context_->state);
   return result;
 }

@@ -232,7 +232,7 @@ void Checker::numbers(const Json& value, const Key& key,
     this->value(value[i], one, path + "[" + std::to_string(i) + "]");
 }
 
-// Which classes there are, the data say.
+// The data say what classes there are.
 void Checker::class_weights(const Json& value, const Key& key,
                             const std::string& path) {
   if (value == "balanced") return;

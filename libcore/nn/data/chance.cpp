@@ -40,7 +40,7 @@ std::optional<double> loss_of_chance(const NetworkConfig& network,
   if (output.loss.kind == tensor::Loss::kNegativeLogLikelihood && units > 1 &&
       softmax)
     return std::log(units);
-  // Of several outputs each has a weight, not each class.
+  // With several outputs each has a weight, not each class.
   const bool weighted = layer.settings.has("class_weights");
   if (output.loss.kind == tensor::Loss::kBinaryCrossEntropy &&
       !(weighted && units > 1))

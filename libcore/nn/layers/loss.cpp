@@ -40,7 +40,7 @@ bool has_two_classes(const Settings& settings) {
          is_binary(settings.loss("loss").kind);
 }
 
-// What the data are still to say is none yet.
+// Weights that the data are still to say are none yet.
 std::vector<double> class_weights(const Settings& settings) {
   if (!settings.has("class_weights") ||
       !settings.at("class_weights").is_array())

@@ -78,7 +78,7 @@ Json cell_activation(const Site& site, const Json& given, bool of_gates) {
               "would be needed");
 }
 
-// What a cell computes, as keys of a node.
+// The computation of a cell, as keys of a node.
 Json function_of(const Site& site, const Cell& cell) {
   Json node{{"type", cell.type}, {"units", cell.units}, {"bias", cell.bias}};
   node["activation"] = cell_activation(

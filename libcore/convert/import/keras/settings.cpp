@@ -109,7 +109,7 @@ const std::map<std::string_view, Names>& harmless() {
 }
 
 bool is_harmless(std::string_view class_name, std::string_view key) {
-  // Of training alone.
+  // For training alone.
   for (const std::string_view end :
        {"_initializer", "_regularizer", "_constraint"})
     if (key.ends_with(end)) return true;

@@ -47,7 +47,7 @@ class Labels {
       : model_(model), makers_(makers) {}
 
   bool has(const std::string& value) { return follow(value, 0); }
-  // What they call the classes.
+  // The names of the classes.
   const Names& names() const { return names_; }
   // Of the last that it had: whether an example may have several.
   bool several() const { return several_; }

@@ -195,7 +195,7 @@ Constant as_constant(const Numbers& row) {
 
 constexpr int kDraws = 3;
 
-// What the body makes of each draw.
+// The value that the body makes of each draw.
 std::vector<Numbers> steps_of(const Site& site, const LoopParts& loop,
                               std::int64_t inputs, const Worker& known) {
   std::vector<Numbers> all;

@@ -1,4 +1,4 @@
-// What is reduced along axes.
+// Reductions along axes.
 
 #include <algorithm>
 #include <cmath>
@@ -63,7 +63,7 @@ Flow reduced(Site& site, const Flow& given, const std::vector<bool>& gone,
 
 Json of_kind(const char* kind) { return {{"kind", kind}}; }
 
-// Which axes of so many are reduced: with noop_with_empty_axes maybe none.
+// The axes of so many that are reduced: with noop_with_empty_axes maybe none.
 std::vector<bool> reduced_axes(const Site& site, std::size_t rank) {
   std::vector<bool> gone(rank, false);
   const auto axes = site.list(1, "axes");

@@ -273,7 +273,7 @@ Json Reader::node_of(const ::onnx::NodeProto& node, const std::string& where) {
           {"attributes", std::move(attributes)}};
 }
 
-// Of a loop in a loop nothing is read.
+// Nothing is read of a loop in a loop.
 Json Reader::body_of(const ::onnx::GraphProto& graph,
                      const std::string& where) {
   for (const TensorProto& tensor : graph.initializer())

@@ -1,4 +1,4 @@
-// Which attributes and inputs of ONNX's operators are read here.
+// The attributes and inputs of ONNX's operators that are read.
 //
 // One that is not read may change what a node does: the node is refused then.
 

@@ -1,4 +1,4 @@
-// What --mode auto comes to, before anything is measured.
+// The mode that auto comes to before anything is measured.
 
 #include "libcore/cluster/plan/choose_mode.h"
 
