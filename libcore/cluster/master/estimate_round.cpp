@@ -33,7 +33,7 @@ std::size_t elements(const RunContext& context) {
 }
 
 std::size_t pieces(const RunContext& context) {
-  return pieces_of(elements(context), 1).size();
+  return pieces_of(elements(context), kRehearsedSlots).size();
 }
 
 // As long as an update, so far as a load may be.

@@ -13,6 +13,9 @@
 
 namespace dl::cluster {
 
+// The slots of a round of sync that is rehearsed: one of each of two hosts.
+constexpr std::int64_t kRehearsedSlots = 2;
+
 // master -> worker.  batches > 0: train on as many mini-batches and say what
 // they take; with a load, send it after each, for the master to send it back.
 // With hosts, take steps of sync instead, as the only host or as one of two.

@@ -26,6 +26,7 @@ constexpr std::chrono::seconds kRefusedFor{3};
 // Then one that let us in before is lost, and its keys may be others.
 constexpr int kBrokenOff = 3;
 constexpr Milliseconds kProbeEvery{1000};
+constexpr Milliseconds kCheckEvery{5};
 constexpr const char* kNoKeys =
     "the master uses no keys (handshake refused); is it the right one?";
 constexpr int kHandshakeFailed = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
@@ -57,7 +58,7 @@ struct DealerSocket::State {
   bool over = false;   // more came than a message has
   bool heard = false;  // a good message
   std::string damage;
-  Clock::time_point next_probe;
+  Clock::time_point next_probe, next_check;
   Expected expected, outgoing;
   std::uint64_t bytes_in = 0, bytes_out = 0;
 
@@ -162,6 +163,10 @@ void DealerSocket::State::handshake_ended() {
 void DealerSocket::State::check_bytes() {
   constexpr std::uint64_t kSlack = std::uint64_t{64} << 10;
   if (curve || lost || !bytes) return;
+  // The kernel is asked now and then, not for each of the messages of a round.
+  const auto now = Clock::now();
+  if (now < next_check) return;
+  next_check = now + kCheckEvery;
   const std::uint64_t most = largest_message(expected);
   const std::uint64_t ahead = bytes->ahead().value_or(0);
   const bool was_over =
@@ -241,6 +246,7 @@ std::optional<Received> DealerSocket::receive(Milliseconds wait,
     }
     state_->check_bytes();
     state_->let_go_of_lost();
+    if (wait.count() <= 0) return std::nullopt;
     auto left = std::chrono::ceil<Milliseconds>(end - Clock::now());
     if (left.count() <= 0 && !first) return std::nullopt;
     if (!wait_for_any({&self, 1}, wake, left)) return std::nullopt;

@@ -400,6 +400,7 @@ std::optional<RouterSocket::Incoming> RouterSocket::receive(
   for (bool first = true;; first = false) {
     state_->serve();
     if (auto incoming = state_->next()) return incoming;
+    if (wait.count() <= 0) return std::nullopt;
     auto left = std::chrono::ceil<Milliseconds>(end - Clock::now());
     if (left.count() <= 0 && !first) return std::nullopt;
     if (!wait_for_any({&self, 1}, wake, left)) return std::nullopt;

@@ -27,7 +27,6 @@ bool is_held(const Message& round) {
 
 void AllReduce::begin_session(const Sizes& sizes) {
   sizes_ = sizes;
-  pieces_ = pieces_of(elements(), 1);
   own_endpoint_.clear();
   groups_.clear();
   own_.clear();
@@ -63,7 +62,7 @@ void AllReduce::from_master(const Message& message) {
 void AllReduce::take_task(const Task& task) {
   newest_ = std::max(newest_, task.slot.round);
   if (!group_of(task.slot.round, task.slot.parties)) return;
-  Round& step = open_[task.slot.round].step;
+  Round& step = opened(task.slot.round, task.slot.slots).step;
   step.version = task.slot.round;
   step.iteration = task.iteration;
   step.epoch = task.epoch;
@@ -78,7 +77,6 @@ void AllReduce::take_parties(const Parties& parties) {
       std::ranges::find(parties.endpoints, own_endpoint_) -
       parties.endpoints.begin());
   group.reports = parties.reports;
-  group.pieces = pieces_of(elements(), parties.endpoints.size());
   while (groups_.size() > kMostGroups) groups_.erase(groups_.begin());
   early_bytes_ = 0;
   for (Message& message : std::exchange(early_, {})) {
@@ -94,11 +92,12 @@ void AllReduce::take_own(Message message) {
   const std::uint64_t lease = part.count.lease;
   Own& own = own_[lease];
   const std::size_t before = own.parts.size();
-  require(
-      before < pieces_.size() &&
-          std::cmp_equal(pieces_[before].first, part.first) &&
-          pieces_[before].count * sizeof(float) == message.blobs.front().size(),
-      "a part of a slot that is not its next piece");
+  if (before == 0) own.pieces = pieces_of(elements(), part.slots);
+  require(before < own.pieces.size() &&
+              std::cmp_equal(own.pieces[before].first, part.first) &&
+              own.pieces[before].count * sizeof(float) ==
+                  message.blobs.front().size(),
+          "a part of a slot that is not its next piece");
   own.what = std::move(part);
   own.parts.push_back(std::make_shared<const Message>(std::move(message)));
   const Group* group = group_of(own.what.round, own.what.parties);
@@ -110,7 +109,7 @@ void AllReduce::take_own(Message message) {
 
 void AllReduce::send_parts(Own& own, const Group& group) {
   for (; own.sent < own.parts.size(); ++own.sent) {
-    const std::size_t owner = group.pieces[own.sent].owner;
+    const std::size_t owner = group.owner_of(own.sent);
     const SharedMessage& part = own.parts[own.sent];
     if (owner == group.own)
       take_part(Part::from_message(*part));
@@ -150,6 +149,21 @@ const AllReduce::Group* AllReduce::group_of(std::uint64_t round,
   return wanted && found != groups_.end() ? &found->second : nullptr;
 }
 
+// The round, of so many slots.  Throws Error: kProtocol, it has another number.
+AllReduce::Open& AllReduce::opened(std::uint64_t round, std::int64_t slots) {
+  Open& open = open_[round];
+  if (open.slots == 0) {
+    open.slots = slots;
+    open.pieces = pieces_of(elements(), slots);
+  }
+  if (open.slots != slots)
+    throw Error{Code::kProtocol, "round " + std::to_string(round) + " has " +
+                                     std::to_string(open.slots) +
+                                     " slots, and not " +
+                                     std::to_string(slots)};
+  return open;
+}
+
 // Of parties that the master has not told of yet: keeps it.
 bool AllReduce::is_early(const Message& message) {
   const std::uint64_t known = groups_.empty() ? 0 : groups_.rbegin()->first;
@@ -172,10 +186,11 @@ void AllReduce::from_worker(Message message) {
 void AllReduce::take_part(Part part) {
   const Group* group = group_of(part.round, part.parties);
   if (!group) return;
-  const Piece* piece = piece_at(group->pieces, part.first, part.values.size());
-  if (!piece || piece->owner != group->own)
+  Open& open = opened(part.round, part.slots);
+  const Piece* piece = piece_at(open.pieces, part.first, part.values.size());
+  if (!piece || group->owner_of(open.index_of(*piece)) != group->own)
     throw Error{Code::kProtocol, "Part: it is another's to average"};
-  Gathering& gathering = open_[part.round].gathering[piece->first];
+  Gathering& gathering = open.gathering[piece->first];
   if (gathering.done) return;
   // A slot that was leased again has another Part, whichever comes last.
   const auto before = gathering.parts.find(part.slot);
@@ -222,18 +237,19 @@ void AllReduce::take_mean(Message message) {
   const Mean mean = Mean::without_values(message);
   const Group* group = group_of(mean.round, mean.parties);
   if (!group) return;
+  if (mean.counts.empty()) throw Error{Code::kProtocol, "Mean: of no slots"};
+  Open& open = opened(mean.round, std::ssize(mean.counts));
   std::vector<std::byte>& values = message.blobs.front();
   const Piece* piece =
-      piece_at(group->pieces, mean.first, values.size() / sizeof(float));
+      piece_at(open.pieces, mean.first, values.size() / sizeof(float));
   if (!piece || values.size() % sizeof(float) != 0)
     throw Error{Code::kProtocol, "Mean: of no piece"};
-  Open& open = open_[mean.round];
   open.parties = mean.parties;
-  open.averages.resize(group->pieces.size());
-  const auto index = static_cast<std::size_t>(piece - group->pieces.data());
+  open.averages.resize(open.pieces.size());
+  const std::size_t index = open.index_of(*piece);
   if (!open.averages[index].empty()) return;
   ++open.come;
-  const bool own = piece->owner == group->own;
+  const bool own = group->owner_of(index) == group->own;
   if (group->reports == Reports::kAll ||
       (group->reports == Reports::kOwn && own)) {
     open.averages[index] = values;
@@ -244,8 +260,7 @@ void AllReduce::take_mean(Message message) {
 }
 
 bool AllReduce::is_whole(std::uint64_t round, const Open& open) const {
-  const Group* group = group_of(round, open.parties);
-  return group && open.come == group->pieces.size();
+  return group_of(round, open.parties) && open.come == open.pieces.size();
 }
 
 void AllReduce::move_averages(Open& open, Message& round) {

@@ -79,7 +79,9 @@ class AllReduce {
     std::vector<std::string> endpoints;
     std::size_t own = 0;  // of endpoints; their number: none
     Reports reports = Reports::kNone;
-    std::vector<Piece> pieces;
+    std::size_t owner_of(std::size_t piece) const {
+      return piece % endpoints.size();
+    }
   };
   struct Received {
     SlotCount count;
@@ -92,14 +94,21 @@ class AllReduce {
   };
   struct Open {
     Round step;  // as this worker's task says where it is, or of version 0
+    std::int64_t slots = 0;  // 0: nothing of it has come
+    std::vector<Piece> pieces;
     std::uint64_t parties = 0;
     std::map<std::size_t, Gathering> gathering;    // by first element
     std::vector<std::vector<std::byte>> averages;  // of pieces; "": not come
     std::size_t come = 0;                          // of those
+
+    std::size_t index_of(const Piece& piece) const {
+      return static_cast<std::size_t>(&piece - pieces.data());
+    }
   };
   // What a slot of this worker's gives.
   struct Own {
     Part what;  // as it was last, without values
+    std::vector<Piece> pieces;
     std::vector<SharedMessage> parts;
     std::size_t sent = 0;
     bool whole() const { return what.first == 0; }
@@ -113,6 +122,7 @@ class AllReduce {
   }
   // Of the parties' average in this round; null: it is not wanted.
   const Group* group_of(std::uint64_t round, std::uint64_t parties) const;
+  Open& opened(std::uint64_t round, std::int64_t slots);
   bool is_early(const Message& message);
   void take_parties(const Parties& parties);
   void take_task(const Task& task);
@@ -129,7 +139,6 @@ class AllReduce {
 
   ReducerLink& link_;
   Sizes sizes_;
-  std::vector<Piece> pieces_;  // of a slot, whoever averages them
   std::string own_endpoint_;
   // By id.  While one round ends, the next may have others.
   std::map<std::uint64_t, Group> groups_;

@@ -22,20 +22,23 @@ struct Piece {
   std::size_t owner = 0;  // one of 0 ... parties - 1
 };
 
-// Elements of a piece, but for the last, which may have fewer: whoever averages
-// them, as a slot's worker does not know.  Some for each of many parties, and
-// few messages of a small network, whose steps these would hold up.
-constexpr std::size_t piece_elements(std::size_t elements) {
-  constexpr std::size_t kSmallest = 16384, kFewest = 8;
-  const auto share = [&](std::size_t n) { return (elements + n - 1) / n; };
-  return std::max<std::size_t>(
-      1, std::clamp(share(kMostParties), std::min(kSmallest, share(kFewest)),
-                    kLargestPiece));
+// Elements of a piece, but for the last, which may have fewer: one piece for
+// each slot of the round, as a small network's step waits for messages rather
+// than for bytes; more where that makes a piece too long to be sent while the
+// next is computed, and fewer where it makes one shorter than its message
+// costs.
+constexpr std::size_t piece_elements(std::size_t elements, std::int64_t slots) {
+  constexpr std::size_t kSmallestPiece = 8192;
+  const auto n = static_cast<std::size_t>(std::max<std::int64_t>(slots, 1));
+  const std::size_t share = (elements + n - 1) / n;
+  return std::clamp(share, kSmallestPiece, kLargestPiece);
 }
 
-// In the order in which a slot gives them; none of no elements.
-inline std::vector<Piece> pieces_of(std::size_t elements, std::size_t parties) {
-  const std::size_t most = piece_elements(elements);
+// In the order in which a slot gives them; none of no elements.  slots: of the
+// round; parties: that average them, which a slot's worker need not know.
+inline std::vector<Piece> pieces_of(std::size_t elements, std::int64_t slots,
+                                    std::size_t parties = 1) {
+  const std::size_t most = piece_elements(elements, slots);
   std::vector<Piece> pieces;
   for (std::size_t end = elements; end > 0;) {
     const std::size_t count = std::min(end, most);

@@ -149,7 +149,8 @@ SyncRehearsal::SyncRehearsal(Replica& replica, const nn::NetworkConfig& network,
       send_(std::move(send)),
       keeper_(network, threads, parameters_of(replica, apart_)) {
   State state = state_of(replica);
-  pieces_ = pieces_of(state.parameters.size() + state.statistics.size(), 1);
+  pieces_ = pieces_of(state.parameters.size() + state.statistics.size(),
+                      kRehearsedSlots);
   state.updater_state.resize(
       nn::HostUpdater(network, threads).state_elements());
   keeper_.take(std::move(state));

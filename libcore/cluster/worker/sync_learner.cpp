@@ -26,8 +26,6 @@ class SyncLearner : public Learner {
   }
   void take_state(State state) override {
     keeper_.take(std::move(state));
-    pieces_ =
-        pieces_of(keeper_.parameters().size() + keeper_.statistics().size(), 1);
     to_replica();
   }
   void take(Message message) override;
@@ -37,6 +35,9 @@ class SyncLearner : public Learner {
 
   void begin(const Task& task) override {
     if (!keeper_.begin(task)) throw Superseded{};
+    pieces_ =
+        pieces_of(keeper_.parameters().size() + keeper_.statistics().size(),
+                  task.slot.slots);
     replica_->set_statistics(keeper_.statistics());
   }
   void settle() override {}

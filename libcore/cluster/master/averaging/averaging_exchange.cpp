@@ -60,7 +60,7 @@ bool AveragingEpoch::plan_exchange(OpenRound& round) {
   round.parties = context_.parties.id;
   round.pieces = pieces_of(
       context_.state.parameters.size() + context_.state.statistics.size(),
-      numbers.size());
+      std::ssize(round.examples), numbers.size());
   round.appointed.insert(numbers.begin(), numbers.end());
   round.reducers = std::move(numbers);
   return true;

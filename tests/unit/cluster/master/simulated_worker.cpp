@@ -243,7 +243,7 @@ void Worker::find_gradient(const Task& task, const dl::data::Epoch& order) {
                 0};
   part.count.loss_sum =
       static_cast<double>(part.count.examples) * loss(task.version);
-  for (const Piece& piece : pieces_of(gradient.size(), 1)) {
+  for (const Piece& piece : pieces_of(gradient.size(), part.slots)) {
     part.first = static_cast<std::int64_t>(piece.first);
     const auto begin = gradient.begin() + part.first;
     part.values.assign(begin, begin + static_cast<std::ptrdiff_t>(piece.count));

@@ -17,7 +17,8 @@ using Floats = std::vector<float>;
 
 namespace {
 
-constexpr std::size_t kGradient = 10, kStatistics = 3;
+// Seven pieces, where few slots would make longer ones.
+constexpr std::size_t kGradient = 6 * kLargestPiece + 10, kStatistics = 3;
 constexpr Sizes kSizes{.parameters = kGradient, .statistics = kStatistics};
 
 std::string endpoint(std::size_t i) {
@@ -83,11 +84,13 @@ Task task_of(std::int64_t slot, std::int64_t slots, std::uint64_t lease,
   return task;
 }
 
-const std::vector<Piece> kPieces = pieces_of(kGradient + kStatistics, 1);
+std::vector<Piece> pieces_for(std::int64_t slots) {
+  return pieces_of(kGradient + kStatistics, slots);
+}
 
 // A piece of what the task's slot gives.
 Message part_of(const Task& task, std::size_t piece) {
-  const auto [first, count, owner] = kPieces.at(piece);
+  const auto [first, count, owner] = pieces_for(task.slot.slots).at(piece);
   Part part;
   part.round = task.slot.round;
   part.parties = task.slot.parties;
@@ -106,7 +109,7 @@ void do_slot(AllReduce& worker, std::int64_t slot, std::int64_t slots,
              std::uint64_t lease, std::uint64_t parties = 1) {
   const Task task = task_of(slot, slots, lease, parties);
   worker.from_master(task.to_message());
-  for (std::size_t i = 0; i < kPieces.size(); ++i)
+  for (std::size_t i = 0; i < pieces_for(slots).size(); ++i)
     worker.take_own(part_of(task, i));
 }
 
@@ -178,24 +181,47 @@ Message as_round(const Result& result) {
 TEST_CASE("pieces are dealt from the end, whoever takes part") {
   for (const std::size_t elements :
        {0UL, 1UL, 5UL, 64UL, 65UL, 70'000UL, 5'000'003UL}) {
-    const auto alone = pieces_of(elements, 1);
-    for (const std::size_t parties : {1UL, 2UL, 3UL, 64UL}) {
-      INFO(elements << " elements, " << parties << " parties");
-      const auto pieces = pieces_of(elements, parties);
-      REQUIRE(pieces.size() == alone.size());
-      CHECK(pieces.size() >= std::min<std::size_t>(elements, 4));
-      std::size_t end = elements, turn = 0;
-      for (const Piece& piece : pieces) {
-        CHECK(piece.first + piece.count == end);
-        CHECK(piece.first == alone[turn].first);
-        CHECK(piece.owner == turn++ % parties);
-        CHECK(piece.count <= kLargestPiece);
-        CHECK((piece.count == pieces.front().count || piece.first == 0));
-        end = piece.first;
+    for (const std::int64_t slots : {1, 2, 7, 1000}) {
+      const auto alone = pieces_of(elements, slots);
+      for (const std::size_t parties : {1UL, 2UL, 3UL, 64UL}) {
+        INFO(elements << " elements, " << parties << " parties");
+        const auto pieces = pieces_of(elements, slots, parties);
+        REQUIRE(pieces.size() == alone.size());
+        std::size_t end = elements, turn = 0;
+        for (const Piece& piece : pieces) {
+          CHECK(piece.first + piece.count == end);
+          CHECK(piece.first == alone[turn].first);
+          CHECK(piece.owner == turn++ % parties);
+          CHECK(piece.count <= kLargestPiece);
+          CHECK((piece.count == pieces.front().count || piece.first == 0));
+          end = piece.first;
+        }
+        CHECK(end == 0);
       }
-      CHECK(end == 0);
     }
   }
+}
+
+TEST_CASE("a small network's step has as many pieces as slots, or fewer") {
+  constexpr std::size_t kLenet = 67'780;
+  CHECK(pieces_of(kLenet, 1).size() == 2);  // as long as one may be
+  CHECK(pieces_of(kLenet, 2).size() == 2);
+  CHECK(pieces_of(kLenet, 4).size() == 4);
+  CHECK(pieces_of(kLenet, 64).size() == 9);
+  CHECK(pieces_of(1000, 64).size() == 1);
+}
+
+TEST_CASE("a message of another number of slots is refused") {
+  Room room(2);
+  for (std::size_t i = 0; i < 2; ++i) room.introduce(i);
+  do_slot(room.workers[0], 0, 2, 7);
+  REQUIRE_FALSE(room.mail.empty());
+  Part part = Part::from_message(*room.mail.front().second);
+  part.slots = 3;
+  do_slot(room.workers[1], 1, 2, 8);
+  CHECK_THROWS_AS(room.workers[1].from_worker(part.to_message()), dl::Error);
+  room.deliver();
+  for (AllReduce& worker : room.workers) check_held(worker, average_of(2));
 }
 
 TEST_CASE("all workers get the average that the master would make") {
@@ -217,7 +243,7 @@ TEST_CASE("all workers get the average that the master would make") {
       CHECK(result.delta.empty());
     }
     const auto means = of_type(said, MessageType::kMean);
-    CHECK(means.size() == (i == 1 ? kPieces.size() : 0));
+    CHECK(means.size() == (i == 1 ? pieces_for(slots).size() : 0));
     for (const Message& message : means) {
       const Mean mean = Mean::from_message(message);
       const auto begin = want.begin() + mean.first;
@@ -278,8 +304,8 @@ TEST_CASE("pieces go out as they are found") {
   worker.take_own(part_of(task, 2));
   REQUIRE(room.mail.size() == 2);
   const Part part = Part::from_message(*room.mail.back().second);
-  CHECK(std::cmp_equal(part.first, kPieces[2].first));
-  CHECK(part.values.front() == values_of(0)[kPieces[2].first]);
+  CHECK(std::cmp_equal(part.first, pieces_for(2)[2].first));
+  CHECK(part.values.front() == values_of(0)[pieces_for(2)[2].first]);
   CHECK(of_type(worker.take_for_master(), MessageType::kResult).empty());
   CHECK_THROWS_AS(worker.take_own(part_of(task, 4)), dl::Error);  // a gap
 }
@@ -334,7 +360,7 @@ TEST_CASE("a slot that was leased again counts as it came last") {
   room.deliver();
   const auto means =
       of_type(room.workers[1].take_for_master(), MessageType::kMean);
-  REQUIRE(means.size() == kPieces.size());
+  REQUIRE(means.size() == pieces_for(2).size());
   for (const Message& mean : means)
     CHECK(Mean::from_message(mean).counts[0].lease == 9);
 }
@@ -386,7 +412,8 @@ TEST_CASE("what is no part of a round's average is refused or passed over") {
   part.parties = 2;  // not known yet: kept, but not without end
   for (int i = 0; i < 10'000; ++i)
     CHECK_NOTHROW(worker.from_worker(part.to_message()));
-  CHECK(worker.kept_bytes() <= 2 * kMostParties * 4 * 13);
+  CHECK(worker.kept_bytes() <=
+        2 * kMostParties * 4 * (kGradient + kStatistics));
   worker.take_for_master();
   do_slot(worker, 0, 2, 7, 3);  // a task of other parties
   CHECK(results_of(worker) == 1);
