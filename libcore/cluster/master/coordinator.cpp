@@ -137,6 +137,10 @@ void Coordinator::join_again(const std::string& why) {
 
 // --- Time -------------------------------------------------------------------
 
+void Coordinator::stood_still(double seconds, double now) {
+  context_.members.pardon(seconds, now);
+}
+
 void Coordinator::tick(double now) {
   context_.now = now;
   if (finished() || stopped_) return;

@@ -33,6 +33,8 @@ class Coordinator {
   // Throws Error: the run must end; its code and message say how.
   void handle(const RouterSocket::Incoming& incoming, double now);
   void tick(double now);
+  // The caller did neither for so long: what came meanwhile is not read yet.
+  void stood_still(double seconds, double now);
 
   // Saves and ends as soon as what was begun is in, at the latest after the
   // time of grace.

@@ -28,6 +28,7 @@ class MasterLink {
   virtual void let_in(const std::string&) {}
   virtual void end(const std::string&, const std::string&) {}
   virtual std::vector<RouterSocket::Ended> take_ended() { return {}; }
+  virtual ConnectionGuard::Flows take_flows() { return {}; }
   virtual bool take_removed_key() { return false; }
   virtual void retire(const std::string&) {}
   virtual bool idle(const std::string&) const { return true; }
@@ -55,6 +56,7 @@ class SocketLink : public MasterLink {
   std::vector<RouterSocket::Ended> take_ended() override {
     return socket_.take_ended();
   }
+  ConnectionGuard::Flows take_flows() override { return socket_.take_flows(); }
   bool take_removed_key() override { return socket_.take_removed_key(); }
   void retire(const std::string& key) override { socket_.retire(key); }
   bool idle(const std::string& peer) const override {

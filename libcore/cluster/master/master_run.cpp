@@ -36,6 +36,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kMessagesAtOnce = 64;  // before limits are looked at again
+// Seconds of a turn of the loop, of which a few milliseconds are usual.
+constexpr double kLongTurn = 0.5;
 // A master that says nothing for so many times --lost-after is lost itself.
 constexpr int kSilence = 10;
 // For their Leave, after Stop, also of those that are connecting again.
@@ -370,6 +372,7 @@ void Master::work(std::span<const RouterSocket::Incoming> first) {
 void Master::loop() {
   watchdog_.emplace(kSilence * limits_of(options_).lost_after, log_,
                     end_at_once);
+  double turned = monotonic_seconds();
   while (!coordinator_->finished() && !coordinator_->stopped()) {
     if (!stopping_ && readable(options_.stop)) {
       stopping_ = true;
@@ -389,7 +392,10 @@ void Master::loop() {
       log_(Level::kInfo, "server.key is another one; workers join again");
       socket_.announce();
     }
-    coordinator_->tick(monotonic_seconds());
+    const double now = monotonic_seconds();
+    const double turn = now - std::exchange(turned, now);
+    if (turn > kLongTurn) coordinator_->stood_still(turn, now);
+    coordinator_->tick(now);
     progress_.observe(*context_);
     if (options_.progress)
       options_.progress([&] {

@@ -75,6 +75,9 @@ void MemberWatch::watch_connections() {
 }
 
 void MemberWatch::watch_signs_of_life() {
+  for (const auto& [peer, flow] : context_.link.take_flows())
+    if (Member* member = context_.members.find(peer))
+      Membership::note_flow(*member, flow, context_.now);
   const Limits& limits = context_.limits;
   const double now = context_.now;
   const double closed_after =

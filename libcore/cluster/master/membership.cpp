@@ -129,6 +129,19 @@ bool Membership::heard(Member& member, double now) {
   return true;
 }
 
+void Membership::note_flow(Member& member, const ConnectionBytes::Flow& flow,
+                           double now) {
+  if (flow.in) member.flowed_in = now;
+  if (flow.in || flow.out) member.flowed = now;
+}
+
+void Membership::pardon(double seconds, double now) {
+  for (auto& [number, member] : members_) {
+    member.heard = std::min(member.heard + seconds, now);
+    member.moved = std::min(member.moved + seconds, now);
+  }
+}
+
 bool Membership::beat(Member& member, const Beat& beat, double now) {
   member.examples_per_second = beat.examples_per_second;
   member.doing = beat.doing;
@@ -136,6 +149,7 @@ bool Membership::beat(Member& member, const Beat& beat, double now) {
     member.lease_at_hand = beat.lease;
     member.batch_at_hand = beat.batch;
   }
+  if (std::exchange(member.flow, beat.flow) != beat.flow) member.flowed = now;
   if (!member.first_progress) member.first_progress = beat.progress;
   const std::uint64_t first = *member.first_progress;
   if (beat.progress == member.progress) return false;
@@ -153,10 +167,10 @@ std::vector<Member*> Membership::silent(double now, double lost_after,
                                         double closed_after) {
   std::vector<Member*> result;
   for (auto& [number, member] : members_) {
+    const double sign = last_sign(member.heard, member.flowed_in);
     const bool gone =
-        member.closed > 0 &&
-        now - std::max(member.heard, member.closed) > closed_after;
-    if (member.silent || (!gone && now - member.heard <= lost_after)) continue;
+        member.closed > 0 && now - std::max(sign, member.closed) > closed_after;
+    if (member.silent || (!gone && now - sign <= lost_after)) continue;
     member.silent = true;
     result.push_back(&member);
   }

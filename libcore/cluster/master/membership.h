@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "libcore/cluster/protocol/message.h"
+#include "libcore/cluster/transport/connection_bytes.h"
 
 namespace dl::cluster {
 
@@ -63,6 +64,11 @@ struct Member {
   double heard = 0;   // when, monotonic seconds
   double closed = 0;  // its connection ended; 0: it did not
   double moved = 0;   // when its progress changed or it got work
+  // When bytes of a message that is not whole came of it, and when bytes moved
+  // on any of its connections: signs of life and of progress, so far as
+  // kLongestTransfer goes.
+  double flowed_in = 0, flowed = 0;
+  std::uint64_t flow = 0;  // as its last Beat counted
   std::uint64_t progress = 0;
   std::optional<std::uint64_t> first_progress;  // that it told
   std::uint64_t leased = 0;  // mini-batches since then, of any kind
@@ -100,6 +106,10 @@ struct Member {
 // Its own name, or "host:3" after its rank, or "host-812" after its process.
 std::string default_name(const Hello& hello);
 
+// Bytes of one message that move for so long, in seconds, are no sign of life:
+// who sends them drop by drop holds work that others wait for.
+constexpr double kLongestTransfer = 3600;
+
 class Membership {
  public:
   // Takes in a worker that said Hello.  The same process on a new connection
@@ -122,6 +132,11 @@ class Membership {
   bool heard(Member& member, double now);
   // What a Beat says.  True: it was stuck and moves again.
   bool beat(Member& member, const Beat& beat, double now);
+  // Bytes move over its connection.
+  static void note_flow(Member& member, const ConnectionBytes::Flow& flow,
+                        double now);
+  // Nobody could be heard for so long, as the master itself stood still.
+  void pardon(double seconds, double now);
 
   // Marks and returns those who fell silent, or whose connection ended
   // `closed_after` ago, or who stand still with work since `stuck_after`;
@@ -134,7 +149,7 @@ class Membership {
     for (auto& [number, member] : members_) {
       if (!member.can_work()) continue;
       if (!working(member)) member.moved = now;
-      if (now - member.moved <= stuck_after) continue;
+      if (now - last_sign(member.moved, member.flowed) <= stuck_after) continue;
       member.stuck = true;
       result.push_back(&member);
     }
@@ -154,6 +169,10 @@ class Membership {
   std::size_t joined() const { return last_number_; }  // in all
 
  private:
+  // When there was one: of a message or of bytes on their way.
+  static double last_sign(double whole, double flowed) {
+    return std::max(whole, std::min(flowed, whole + kLongestTransfer));
+  }
   const Member* of_process(std::uint64_t process) const;
   const Member* named(const std::string& name) const;
 

@@ -231,6 +231,8 @@ struct Beat {
   std::string doing;               // "batch 17 of lease 4", for messages
   Json exchange = Json::object();  // exchange_stats.h, since the last one told
   std::uint64_t feed = 0;  // number of the last message in its turn; 0: none
+  std::uint64_t flow =
+      0;  // grows while bytes move between it and other workers
   // Of a careful Task: the mini-batch that comes next; batch -1: none.
   std::uint64_t lease = 0;
   std::int64_t batch = -1;

@@ -186,6 +186,7 @@ Message Beat::to_message() const {
            {"doing", printable(doing, kMaxDoing)},
            {"exchange", exchange},
            {"feed", feed},
+           {"flow", flow},
            {"lease", lease},
            {"batch", batch}},
           {}};
@@ -194,7 +195,7 @@ Message Beat::to_message() const {
 Beat Beat::from_message(const Message& message) {
   JsonView body = open_body(message, MessageType::kBeat, 0,
                             {"progress", "examples_per_second", "doing",
-                             "exchange", "feed", "lease", "batch"});
+                             "exchange", "feed", "flow", "lease", "batch"});
   Beat beat;
   beat.progress = number_of(body, "progress");
   beat.examples_per_second = body.at("examples_per_second").number();
@@ -203,6 +204,7 @@ Beat Beat::from_message(const Message& message) {
   beat.doing = text_of(body, "doing", kMaxDoing);
   beat.exchange = object_of(body, "exchange");
   beat.feed = number_of(body, "feed");
+  beat.flow = number_of(body, "flow");
   beat.lease = number_of(body, "lease");
   beat.batch = body.at("batch").integer(-1, kMaxInteger);
   return beat;

@@ -15,6 +15,9 @@ namespace {
 
 // Handshake, and heartbeats that libzmq answers: they belong to no message.
 constexpr std::uint64_t kHandshakeBytes = 8192, kHeartbeatBytes = 128;
+// A flow: less of a message that is not whole is no sign of life, and small
+// messages to a process that stands still are none of progress.
+constexpr std::uint64_t kFlowIn = 4096, kFlowOut = 65536;
 
 // The kernel's own number of a socket; nothing: there is none.
 std::optional<std::uint64_t> cookie_of(int fd) {
@@ -25,17 +28,29 @@ std::optional<std::uint64_t> cookie_of(int fd) {
   return cookie;
 }
 
-// Bytes that came over it and were taken from it; nothing: no TCP.
-std::optional<std::uint64_t> bytes_read(int fd) {
+struct Counters {
+  std::uint64_t came = 0;   // to this host
+  std::uint64_t taken = 0;  // of those, by libzmq
+  std::uint64_t went = 0;   // and arrived
+};
+
+// Nothing: no TCP.
+std::optional<Counters> counters_of(int fd) {
   tcp_info info{};
   socklen_t size = sizeof info;
   int waiting = 0;
   if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
       ioctl(fd, FIONREAD, &waiting) != 0)
     return std::nullopt;
+  const std::uint64_t came = info.tcpi_bytes_received;
   const auto left = static_cast<std::uint64_t>(std::max(waiting, 0));
-  return info.tcpi_bytes_received -
-         std::min<std::uint64_t>(left, info.tcpi_bytes_received);
+  return Counters{came, came - std::min(left, came), info.tcpi_bytes_acked};
+}
+
+// Bytes that came over it and were taken from it; nothing: no TCP.
+std::optional<std::uint64_t> bytes_read(int fd) {
+  const auto counters = counters_of(fd);
+  return counters ? std::optional(counters->taken) : std::nullopt;
 }
 
 }  // namespace
@@ -47,17 +62,31 @@ std::optional<ConnectionBytes> ConnectionBytes::of(int fd) {
 }
 
 std::optional<std::uint64_t> ConnectionBytes::ahead() {
+  const auto seen = look();
+  return seen ? std::optional(seen->ahead) : std::nullopt;
+}
+
+std::optional<ConnectionBytes::Look> ConnectionBytes::look() {
   if (cookie_of(fd_) != cookie_) return std::nullopt;
-  const auto bytes = bytes_read(fd_);
-  if (!bytes) return std::nullopt;
+  const auto counters = counters_of(fd_);
+  if (!counters) return std::nullopt;
   const auto age =
       std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - since_);
   const std::uint64_t other =
       kHandshakeBytes +
       kHeartbeatBytes * static_cast<std::uint64_t>(age.count());
-  delivered_ = std::min(delivered_, *bytes);
-  const std::uint64_t rest = *bytes - delivered_;
-  return rest - std::min(rest, other);
+  delivered_ = std::min(delivered_, counters->taken);
+  const std::uint64_t rest = counters->taken - delivered_;
+  Look seen{rest - std::min(rest, other), {}};
+  if (counters->came - came_ >= kFlowIn) {
+    seen.flow.in = seen.ahead > 0;
+    came_ = counters->came;
+  }
+  if (counters->went - went_ >= kFlowOut) {
+    seen.flow.out = true;
+    went_ = counters->went;
+  }
+  return seen;
 }
 
 bool ConnectionBytes::stands() {

@@ -15,6 +15,12 @@ namespace dl::cluster {
 
 class ConnectionBytes {
  public:
+  // Whether bytes move over it, since the last look: some of a message that is
+  // not whole came, or many were taken by the other end.
+  struct Flow {
+    bool in = false, out = false;
+  };
+
   // fd: libzmq's, which may close it at any time.  Nothing: it did, or the
   // connection is not TCP (over ipc: only the folder's owner is there).
   static std::optional<ConnectionBytes> of(int fd);
@@ -24,6 +30,12 @@ class ConnectionBytes {
   // Bytes that came and are not of whole messages that were delivered; nothing:
   // the connection is no more.
   std::optional<std::uint64_t> ahead();
+  // As ahead(), with what moved since the last look.
+  struct Look {
+    std::uint64_t ahead = 0;
+    Flow flow;
+  };
+  std::optional<Look> look();
   // Whether bytes wait and libzmq has taken none since the last call.
   bool stands();
   // Ends the connection; false: there was none.
@@ -38,7 +50,8 @@ class ConnectionBytes {
   std::uint64_t cookie_;  // the kernel's number: descriptors are reused
   Clock::time_point since_;
   std::uint64_t delivered_ = 0;
-  std::uint64_t taken_ = 0;  // at the last stands()
+  std::uint64_t taken_ = 0;            // at the last stands()
+  std::uint64_t came_ = 0, went_ = 0;  // at the last signs of a flow
 };
 
 }  // namespace dl::cluster

@@ -168,25 +168,36 @@ void ConnectionGuard::check() {
   std::uint64_t of_strangers = 0;
   for (auto at = connections_.begin(); at != connections_.end();) {
     Connection& connection = at->second;
-    const auto bytes = connection.bytes.ahead();
-    if (!bytes) {
+    const auto seen = connection.bytes.look();
+    if (!seen) {
       at = forget(at);
       continue;
     }
     ++at;
+    note_flow(connection, seen->flow);
     const std::uint64_t limit =
         connection.limit > 0 ? connection.limit : stranger_bytes_;
-    if (*bytes > limit)
+    if (seen->ahead > limit)
       shut(connection, "it sent more than " + std::to_string(limit) +
                            " bytes of messages that are not whole");
     else if (connection.limit == 0 && !connection.over)
-      of_strangers += *bytes;
+      of_strangers += seen->ahead;
     if (connection.limit == 0 && strangers_are_known() &&
         of_strangers > kStrangersBytes)
       shut(connection, "connections that were not let in sent more than " +
                            std::to_string(kStrangersBytes) +
                            " bytes of messages that are not whole");
   }
+}
+
+void ConnectionGuard::note_flow(const Connection& connection,
+                                const ConnectionBytes::Flow& flow) {
+  // Of who was let in; others are nobody's concern.
+  if (connection.limit == 0 || connection.peer.empty()) return;
+  if (!flow.in && !flow.out) return;
+  ConnectionBytes::Flow& all = flows_[connection.peer];
+  all.in = all.in || flow.in;
+  all.out = all.out || flow.out;
 }
 
 // After a message that cannot be decrypted libzmq neither reads on nor closes
@@ -320,6 +331,11 @@ bool ConnectionGuard::take_removed() {
 std::vector<ConnectionGuard::Ended> ConnectionGuard::take_ended() {
   const std::lock_guard lock(mutex_);
   return std::exchange(ended_, {});
+}
+
+ConnectionGuard::Flows ConnectionGuard::take_flows() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(flows_, {});
 }
 
 std::uint64_t ConnectionGuard::failed_handshakes() {

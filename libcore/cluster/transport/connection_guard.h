@@ -76,6 +76,9 @@ class ConnectionGuard {
     std::string why;   // "": its end or the line ended it; then peer is known
   };
   std::vector<Ended> take_ended();
+  // By peer: over whose connection bytes moved, since the last call.
+  using Flows = std::map<std::string, ConnectionBytes::Flow>;
+  Flows take_flows();
   // So far: connections that did not get through the handshake.
   std::uint64_t failed_handshakes();
 
@@ -95,6 +98,8 @@ class ConnectionGuard {
   void take_events();
   void accept(int fd);
   void check();
+  void note_flow(const Connection& connection,
+                 const ConnectionBytes::Flow& flow);
   void shut(Connection& connection, const std::string& why);
   Connections::iterator forget(Connections::iterator ended);
   void shut_oldest_stranger();
@@ -117,6 +122,7 @@ class ConnectionGuard {
   std::map<std::string, std::string> once_;  // as keys_
   std::set<std::string> retired_;            // keys
   std::vector<Ended> ended_;
+  Flows flows_;
   std::uint64_t failed_ = 0;
   int looks_for_dead_ = 0;  // left, since there was one
   bool removed_ = false;

@@ -126,6 +126,8 @@ class RouterSocket : public Socket {
     std::string peer, why;
   };
   std::vector<Ended> take_ended();
+  // Connections over which bytes moved since the last call, ConnectionBytes.
+  ConnectionGuard::Flows take_flows();
   // Whether a key was removed, since the last call.
   bool take_removed_key();
   // New keys for one process, which are in no file.
@@ -182,6 +184,9 @@ class DealerSocket : public Socket {
   bool offer(const std::shared_ptr<const Message>& message,
              const Envelope& envelope);
   Waiting waiting() const override;
+  // Whether bytes of a message that is not whole came, or many went and
+  // arrived, since the last call; as of the last receive().
+  bool flowed();
   // Somebody is at the other end, as of the last receive() or send().
   bool connected() const;
   // There was a connection, and it ended.  It stays lost: who is there next

@@ -55,8 +55,9 @@ struct DealerSocket::State {
   std::optional<Clock::time_point> refused_since;
   std::string why;  // what the last probe found
   std::optional<ConnectionBytes> bytes;
-  bool over = false;   // more came than a message has
-  bool heard = false;  // a good message
+  bool over = false;    // more came than a message has
+  bool flowed = false;  // since it was last asked
+  bool heard = false;   // a good message
   std::string damage;
   Clock::time_point next_probe, next_check;
   Expected expected, outgoing;
@@ -162,13 +163,16 @@ void DealerSocket::State::handshake_ended() {
 // looked, but is there when we look again.
 void DealerSocket::State::check_bytes() {
   constexpr std::uint64_t kSlack = std::uint64_t{64} << 10;
-  if (curve || lost || !bytes) return;
+  if (lost || !bytes) return;
   // The kernel is asked now and then, not for each of the messages of a round.
   const auto now = Clock::now();
   if (now < next_check) return;
   next_check = now + kCheckEvery;
+  const auto seen = bytes->look();
+  flowed = flowed || (seen && (seen->flow.in || seen->flow.out));
+  if (curve) return;
   const std::uint64_t most = largest_message(expected);
-  const std::uint64_t ahead = bytes->ahead().value_or(0);
+  const std::uint64_t ahead = seen ? seen->ahead : 0;
   const bool was_over =
       std::exchange(over, ahead > kSlack && ahead - kSlack > most);
   if (over && was_over)
@@ -298,6 +302,8 @@ bool DealerSocket::offer(const std::shared_ptr<const Message>& message,
 Socket::Waiting DealerSocket::waiting() const {
   return {{state_->socket.handle(), state_->monitor.handle()}};
 }
+
+bool DealerSocket::flowed() { return std::exchange(state_->flowed, false); }
 
 bool DealerSocket::connected() const { return state_->connected; }
 bool DealerSocket::lost() const { return state_->lost; }

@@ -438,6 +438,10 @@ void RouterSocket::forget_feed(const std::string& peer) {
   if (messages.empty()) state_->queues.erase(found);
 }
 
+ConnectionGuard::Flows RouterSocket::take_flows() {
+  return state_->guard.take_flows();
+}
+
 bool RouterSocket::take_removed_key() { return state_->guard.take_removed(); }
 
 WorkerKeys RouterSocket::admit_once(const std::string& name) {

@@ -74,6 +74,16 @@ double Peers::collect(std::vector<const Socket*>& sockets) const {
   return reducer_.waits() ? kReachSeconds : std::numeric_limits<double>::max();
 }
 
+// Whole messages count, and what has come of a long one.
+std::uint64_t Peers::flow() {
+  constexpr std::uint64_t kFlow = 65536;
+  const std::uint64_t bytes = bytes_in() + bytes_out();
+  const bool more = bytes < flow_bytes_ || bytes - flow_bytes_ >= kFlow;
+  if (more) flow_bytes_ = bytes;
+  if (relay_sockets_.flowed() || reducer_sockets_.flowed() || more) ++flow_;
+  return flow_;
+}
+
 std::uint64_t Peers::bytes_out() const {
   return relay_sockets_.bytes_out() + reducer_sockets_.bytes_out();
 }

@@ -41,13 +41,17 @@ class Peers {
   // Adds what there is to wait for.  At most so many seconds.
   double collect(std::vector<const Socket*>& sockets) const;
 
+  // Grows while bytes move between this worker and others, as of each call.
+  std::uint64_t flow();
+
   std::uint64_t bytes_in() const { return relay_sockets_.bytes_in(); }
   std::uint64_t bytes_out() const;
 
  private:
   std::vector<Message> pass(std::vector<Message> messages);
 
-  double waits_since_ = 0;  // for an average; 0: it does not
+  std::uint64_t flow_ = 0, flow_bytes_ = 0;  // bytes: at the last step of it
+  double waits_since_ = 0;                   // for an average; 0: it does not
   RelaySockets relay_sockets_;
   ReducerSockets reducer_sockets_;
   Relay relay_{relay_sockets_};

@@ -83,6 +83,13 @@ bool ReducerSockets::waiting() const {
   });
 }
 
+bool ReducerSockets::flowed() {
+  bool any = false;
+  for (auto& [endpoint, way] : ways_)
+    if (way.line.socket_if_any()) any = way.line.socket().flowed() || any;
+  return any;
+}
+
 void ReducerSockets::collect(std::vector<const Socket*>& sockets) const {
   for (const auto& [endpoint, way] : ways_)
     if (way.line.socket_if_any()) sockets.push_back(way.line.socket_if_any());

@@ -29,6 +29,8 @@ class ReducerSockets : public ReducerLink {
   void serve(Reducer& reducer);
   // Something waits for room that no socket tells of.
   bool waiting() const;
+  // Whether bytes of long messages moved, since the last call.
+  bool flowed();
   std::uint64_t bytes_out() const { return bytes_out_; }
   // Adds what there is to wait for.
   void collect(std::vector<const Socket*>& sockets) const;

@@ -141,6 +141,13 @@ std::uint64_t RelaySockets::parent_bytes(Bytes bytes) const {
   return socket ? (socket->*bytes)() : 0;
 }
 
+bool RelaySockets::flowed() {
+  const bool children = children_ && !children_->take_flows().empty();
+  const bool parent =
+      parent_ && parent_->socket_if_any() && parent_->socket().flowed();
+  return children || parent;
+}
+
 std::uint64_t RelaySockets::bytes_in() const {
   return bytes_in_ + parent_bytes(&DealerSocket::bytes_in) +
          (children_ ? children_->bytes_in() : 0);

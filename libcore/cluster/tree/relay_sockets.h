@@ -40,6 +40,8 @@ class RelaySockets : public RelayLink {
   bool send_to_child(const std::string& child, const Message& message,
                      const Envelope& envelope) override;
 
+  // Whether bytes of long messages moved, since the last call.
+  bool flowed();
   std::uint64_t bytes_in() const;
   std::uint64_t bytes_out() const;
 

@@ -188,6 +188,7 @@ Worker::End Worker::session() {
     if (!stopping_ && readable(options_.stop)) begin_stop();
     auto received = master_.socket().receive(milliseconds(0));
     if (!received) {
+      if (master_.socket().flowed()) heard_ = now;
       if (now - heard_ > silence_) return give_up_master();
       wait(next_beat - now);
       continue;
@@ -212,6 +213,7 @@ bool Worker::send_beat(Beat beat, milliseconds limit) {
   beat.doing = mail_.doing();
   beat.exchange = mail_.tell_exchange();
   beat.feed = peers_.position();
+  beat.flow = peers_.flow();
   return master_.send(beat.to_message(), limit);
 }
 

@@ -154,6 +154,7 @@ class AveragingEpoch : public Phase {
                        const OpenRound& round) const;
   void go_direct(OpenRound& round, const std::string& why);
   void reduction_failed(OpenRound& round, const std::string& why);
+  double last_flow(const OpenRound& round) const;
   void watch_reduction();
   // It came in a sum already, and now by itself, as all were asked for.
   bool is_in(const Result& result) const;

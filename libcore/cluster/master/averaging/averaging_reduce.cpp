@@ -168,6 +168,14 @@ bool AveragingEpoch::is_in(const Result& result) const {
   });
 }
 
+// When bytes moved last at who sums, or has the slots to be summed.
+double AveragingEpoch::last_flow(const OpenRound& round) const {
+  double last = 0;
+  for (const Member* member : context_.members.workers())
+    last = std::max(last, member->flowed);
+  return std::min(last, round.all_elsewhere + kLongestTransfer);
+}
+
 // All of a round is with other workers, but their sums do not come.
 void AveragingEpoch::watch_reduction() {
   for (OpenRound& round : rounds_) {
@@ -182,7 +190,8 @@ void AveragingEpoch::watch_reduction() {
       round.all_elsewhere = 0;
     else if (round.all_elsewhere == 0)
       round.all_elsewhere = context_.now;
-    else if (context_.now - round.all_elsewhere > context_.limits.lost_after)
+    else if (context_.now - std::max(round.all_elsewhere, last_flow(round)) >
+             context_.limits.lost_after)
       reduction_failed(round, "the sums did not come");
   }
 }

@@ -94,6 +94,50 @@ TEST_CASE("silence is noticed once and ends with a word") {
   CHECK(members.workers().size() == 1);
 }
 
+TEST_CASE("bytes on their way are a sign of life, for an hour") {
+  Membership members;
+  Member& a = members.admit("p1", hello("a", 1), 0, 6, nullptr);
+  a.ready = true;
+  const auto working = [](const Member&) { return true; };
+  Membership::note_flow(a, {.in = false, .out = true}, 50);
+  CHECK(members.stuck(100, 60, working).empty());
+  // What it takes in says nothing of whether it can still speak.
+  REQUIRE(members.silent(50, 6, kReturn).size() == 1);
+  members.heard(a, 100);
+  for (double now = 105; now < 100 + kLongestTransfer; now += 5) {
+    Membership::note_flow(a, {.in = true, .out = false}, now);
+    REQUIRE(members.silent(now + 5, 6, kReturn).empty());
+    REQUIRE(members.stuck(now + 5, 60, working).empty());
+  }
+  const double late = 100 + kLongestTransfer + 7;
+  Membership::note_flow(a, {.in = true, .out = true}, late);
+  CHECK(members.silent(late, 6, kReturn).size() == 1);
+}
+
+TEST_CASE("bytes between workers are a sign of progress") {
+  Membership members;
+  Member& a = members.admit("p1", hello("a", 1), 0, 6, nullptr);
+  a.ready = true;
+  const auto working = [](const Member&) { return true; };
+  Beat beat;
+  beat.flow = 1;
+  members.beat(a, beat, 50);
+  members.beat(a, beat, 80);  // nothing moved
+  CHECK(members.stuck(110, 60, working).empty());
+  CHECK(members.stuck(111, 60, working).size() == 1);
+}
+
+TEST_CASE("nobody is silent while the master itself stands still") {
+  Membership members;
+  Member& a = members.admit("p1", hello("a", 1), 0, 6, nullptr);
+  a.ready = true;
+  members.pardon(20, 22);
+  CHECK(a.heard == 20);
+  CHECK(members.silent(26, 6, kReturn).empty());
+  members.pardon(20, 27);
+  CHECK(a.heard == 27);  // and not later than now
+}
+
 TEST_CASE("who lost its connection is silent unless it soon has another") {
   Membership members;
   Member& a = members.admit("p1", hello("a", 1), 0, 6, nullptr);

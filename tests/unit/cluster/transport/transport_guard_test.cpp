@@ -382,4 +382,43 @@ TEST_CASE("what waits for a slow peer of the feed can be taken back") {
   CHECK(received < sent);
 }
 
+TEST_CASE("a long message that is on its way is seen at both ends") {
+  const Sizes sizes{.parameters = 4 << 20};
+  RouterSocket master(kAny, {}, {});
+  master.expect({.from = kFromWorker, .sizes = sizes, .greets = true},
+                {.from = kFromMaster, .sizes = sizes});
+  DealerSocket worker(master.endpoint(), {}, {});
+  worker.expect({.from = kFromMaster, .sizes = sizes},
+                {.from = kFromWorker, .sizes = sizes});
+  REQUIRE(turn([&] { return worker.send(Hello().to_message(), {}, 10ms); }));
+  const std::string peer = next(master, worker).peer;
+  master.let_in(peer);
+  CHECK(master.take_flows().empty());
+  CHECK_FALSE(worker.flowed());
+  Result result;
+  result.delta.resize(sizes.parameters * sizeof(float));
+  REQUIRE(worker.send(result.to_message(), {}, 1000ms));
+  // It is not received; a thread looks at the connection.
+  ConnectionGuard::Flows flows;
+  REQUIRE(turn([&] {
+    worker.receive(1ms);
+    flows = master.take_flows();
+    return flows.contains(peer) && flows[peer].in;
+  }));
+  CHECK(flows.size() == 1);
+  REQUIRE(turn([&] {
+    worker.receive(1ms);
+    return worker.flowed();
+  }));
+  next(master, worker);
+  // The way back.
+  State state;
+  state.parameters.resize(sizes.parameters);
+  REQUIRE(master.send(peer, state.to_message(), {}));
+  REQUIRE(turn([&] {
+    flows = master.take_flows();
+    return flows.contains(peer) && flows[peer].out;
+  }));
+}
+
 }  // namespace dl::cluster::transport_guard_test

@@ -1,0 +1,59 @@
+#!/bin/bash
+# Two workers behind a line on which the parameters and what comes back of them
+# take several times as long as --lost-after: bytes that flow are a sign of life,
+# and nobody is lost.
+skip() { echo "$*" >&2; exit 77; }
+command -v ip nsenter tc >/dev/null || skip "no ip, nsenter or tc"
+if [ -z "${alone:-}" ]; then
+  map=()
+  [ "$(id -u)" = 0 ] || map=(--map-root-user)
+  unshare --net "${map[@]}" true 2>/dev/null ||
+    skip "no network namespaces here"
+  alone=1 exec unshare --net "${map[@]}" bash "$0"
+fi
+limit=120
+. "$DL_TEST_ROOT/tests/cluster/_lib.sh"
+make_data
+rm train-00[123].dls  # few rounds
+# A megabyte of parameters; the line takes two seconds for it.
+cat >net.json <<'JSON'
+{ "seed": 7, "input": {"shape": [3]},
+  "updater": {"type": "sgd", "learning_rate": 0.01},
+  "layers": [
+    {"type": "dense", "units": 500, "activation": "relu"},
+    {"type": "dense", "units": 500, "activation": "relu"},
+    {"type": "output", "units": 3, "activation": "softmax",
+     "loss": "negative_log_likelihood"}] }
+JSON
+network_of() { readlink "/proc/$1/ns/net"; }
+apart() { [ "$(network_of self)" != "$(network_of "$1")" ]; }
+ip link set lo up
+run far unshare --net sleep 1000
+await "a network" apart "${pid[far]}"
+ip link add near type veth peer name line netns "${pid[far]}" ||
+  skip "no veth here"
+ip addr add 10.0.0.1/24 dev near
+ip link set near up
+far() { nsenter --net --target "${pid[far]}" "$@"; }
+far ip link set lo up
+far ip addr add 10.0.0.2/24 dev line
+far ip link set line up
+for end in "tc qdisc add dev near" "far tc qdisc add dev line"; do
+  $end root tbf rate 8mbit burst 32kb latency 100ms || skip "no tbf here"
+done
+export DL_MASTER_INSECURE=1 DL_WORKER_INSECURE=1
+bind=tcp://10.0.0.1:0
+slow() { # NAME OPTION...
+  local name=$1 w
+  shift
+  master "$name" --epochs 1 --min-workers 2 "$@"
+  for w in 1 2; do network=${pid[far]} run "$name-$w" dl-worker \
+    --master-file "$name.json" --name "$w"; done
+  for w in "$name" "$name-1" "$name-2"; do finish "$w"; done
+  check "$name.safetensors.run"
+  event "$name.safetensors.run" '"event":"lost"' && fail "$name: a worker was lost"
+}
+slow averaging --mode averaging --workers 2 --frequency 5
+slow sync --mode sync --workers 2
+slow sharing --mode sharing
+{ kill -KILL "${pid[far]}"; finish far; } >/dev/null 2>&1
