@@ -34,11 +34,11 @@ ip link add near type veth peer name line netns "${pid[far]}" ||
   skip "no veth here"
 ip addr add 10.0.0.1/24 dev near
 ip link set near up
-far() { nsenter --net --target "${pid[far]}" "$@"; }
-far ip link set lo up
-far ip addr add 10.0.0.2/24 dev line
-far ip link set line up
-for end in "tc qdisc add dev near" "far tc qdisc add dev line"; do
+there() { nsenter --net --target "${pid[far]}" "$@"; }
+there ip link set lo up
+there ip addr add 10.0.0.2/24 dev line
+there ip link set line up
+for end in "tc qdisc add dev near" "there tc qdisc add dev line"; do
   $end root tbf rate 8mbit burst 32kb latency 100ms || skip "no tbf here"
 done
 export DL_MASTER_INSECURE=1 DL_WORKER_INSECURE=1
