@@ -74,8 +74,13 @@ struct RunContext {
   std::optional<Error> gone_wrong;  // see answers.h; without a remedy
   bool save_soon = false;           // a checkpoint is due now
   double alone_seconds = 0;  // averaging: of a mini-batch of the one replica
-  int reduce_failures = 0;   // averaging: sums by workers that failed in a row
-  double now = 0;            // monotonic, as of the message in hand
+  // Averaging: sums by workers that failed in a row, and when the master makes
+  // all of them for that.
+  struct {
+    int failures = 0;
+    double pause = 0, not_before = 0;
+  } reduction;
+  double now = 0;  // monotonic, as of the message in hand
   std::uint64_t next_lease = 1;
   std::int64_t absent = 0;  // of limits.min_workers, not to be waited for
   // Sync: the members that average among themselves, as they were told last.

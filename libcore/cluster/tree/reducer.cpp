@@ -207,6 +207,16 @@ void Reducer::take_result(Message message) {
     link_.send_to_reducer(endpoint, shared);
 }
 
+// One that no parties average is a Result as any other.
+void Reducer::take_own(Message part) {
+  all_reduce_.take_own(std::move(part));
+  for (Message& message : all_reduce_.take_for_master())
+    if (message.type == MessageType::kResult)
+      take_result(std::move(message));
+    else
+      for_master_.push_back(std::move(message));
+}
+
 void Reducer::take_order(const Reduce& order) {
   newest_ = std::max(newest_, order.round);
   const Key key{order.round, order.level, order.first};

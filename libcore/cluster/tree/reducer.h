@@ -56,7 +56,7 @@ class Reducer {
   void give_up_round();
   // This worker's own Result, or in sync the pieces of one.
   void take_result(Message message);
-  void take_own(Message part) { all_reduce_.take_own(std::move(part)); }
+  void take_own(Message part);
   // A Result, Reduced, Part or Mean of another worker.  Throws Error:
   // kProtocol, it is no good one.  What its vectors lack is reported to the
   // master.

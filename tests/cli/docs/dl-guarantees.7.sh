@@ -13,7 +13,7 @@ awk -v root="$DL_TEST_ROOT" '
       name = names[i]
       last = sub(/\.$/, "", name)
       if (name == "") continue
-      file = root "/tests/" name ".sh"
+      file = root "/tests/" name (name ~ /^unit\// ? "_test.cpp" : ".sh")
       if ((getline ignored < file) <= 0) print "no such test: " name
       close(file)
       ++tests

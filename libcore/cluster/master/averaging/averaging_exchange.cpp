@@ -12,10 +12,11 @@ namespace dl::cluster {
 std::vector<Member*> AveragingEpoch::parties() {
   std::vector<Member*> workers = context_.members.workers();
   if (workers.size() < 2 || workers.size() > kMostParties) return {};
-  for (Member* member : workers) {
+  for (Member* member : workers)
     if (!std::exchange(member->seat.asked, true))
       context_.outgoing.send(*member,
                              Listen{context_.limits.fan_out}.to_message());
+  for (Member* member : workers) {
     const bool begins = !member->in_step && !working(*member);
     if (member->seat.endpoint.empty() || !reachable(*member) ||
         (begins && !context_.outgoing.bring_up_to_date(*member)) ||
@@ -45,8 +46,7 @@ bool AveragingEpoch::tell_parties(const std::vector<Member*>& workers) {
 }
 
 bool AveragingEpoch::plan_exchange(OpenRound& round) {
-  if (!is_sync() || context_.reduce_failures >= kMostReduceFailures)
-    return false;
+  if (!is_sync()) return false;
   const std::vector<Member*> workers = parties();
   if (workers.empty()) return false;
   std::vector<std::uint64_t> numbers;
@@ -108,7 +108,7 @@ void AveragingEpoch::take_mean(const Member& member, Mean mean) {
   std::ranges::copy(mean.values, round.mean.begin() + mean.first);
   round.values_come += mean.values.size();
   if (round.values_come < round.mean.size()) return;
-  context_.reduce_failures = 0;
+  context_.reduction = {};
   const std::size_t bytes =
       sizeof(float) * round.mean.size() / mean.counts.size();
   for (const SlotCount& slot : mean.counts)

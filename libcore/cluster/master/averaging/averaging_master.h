@@ -50,9 +50,6 @@
 
 namespace dl::cluster {
 
-// So often in a row workers may fail to reach each other.
-constexpr int kMostReduceFailures = 3;
-
 class AveragingEpoch : public Phase {
  public:
   // Goes on from context.state.committed, which ends with a whole round.

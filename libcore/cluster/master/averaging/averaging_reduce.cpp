@@ -3,9 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "libcore/base/number_format.h"
 #include "libcore/cluster/master/averaging/averaging_master.h"
 
 namespace dl::cluster {
+
+namespace {
+
+// Workers may fail so often in a row to sum what they were told to; then the
+// master does it for a while, which doubles with each failure after that.
+constexpr int kMostReduceFailures = 3;
+constexpr double kReducePause = 60, kLongestPause = 3600;  // seconds
+
+}  // namespace
 
 bool AveragingEpoch::working(const Member& member) const {
   return std::ranges::any_of(table_.leases(), [&](const auto& entry) {
@@ -17,8 +27,8 @@ bool AveragingEpoch::working(const Member& member) const {
 // Those who may feed others reduce as well: they listen, and are spread over
 // the hosts.
 void AveragingEpoch::plan_reduction(OpenRound& round) {
-  if (plan_exchange(round) || !context_.feed.keeps() ||
-      context_.reduce_failures >= kMostReduceFailures)
+  if (context_.now < context_.reduction.not_before || plan_exchange(round) ||
+      !context_.feed.keeps())
     return;
   std::vector<Member*> reducers;
   for (Member* member : context_.members.workers())
@@ -71,7 +81,7 @@ void AveragingEpoch::take_reduced(const Member& member, Reduced reduced) {
   std::vector<float> delta;
   if (const std::string why = fault_of(reduced, round, delta); !why.empty())
     return go_direct(round, why);
-  context_.reduce_failures = 0;
+  context_.reduction = {};
   const auto first = static_cast<std::size_t>(reduced.first);
   const std::size_t count = reduced.counts.size();
   double weight = 0;
@@ -150,14 +160,18 @@ void AveragingEpoch::go_direct(OpenRound& round, const std::string& why) {
     release(*member, "it missed a message", false);
 }
 
+// Whatever stood in the way may be gone some time later.
 void AveragingEpoch::reduction_failed(OpenRound& round,
                                       const std::string& why) {
   go_direct(round, why);
-  if (++context_.reduce_failures != kMostReduceFailures) return;
-  context_.log(Level::kWarning,
-               "the master sums all replicas from now on; other workers could "
-               "not: " +
-                   why);
+  auto& reduction = context_.reduction;
+  if (++reduction.failures < kMostReduceFailures) return;
+  reduction.pause =
+      std::clamp(2 * reduction.pause, kReducePause, kLongestPause);
+  reduction.not_before = context_.now + reduction.pause;
+  context_.log(Level::kWarning, "the master sums all replicas for " +
+                                    format("%.0f s", reduction.pause) +
+                                    "; other workers could not: " + why);
 }
 
 bool AveragingEpoch::is_in(const Result& result) const {

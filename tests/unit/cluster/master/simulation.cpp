@@ -227,6 +227,7 @@ void Master::join_anew(Worker& worker) {
 void Master::deliver(const Worker& worker, const Message& message) {
   Envelope envelope;
   envelope.run = worker.run;
+  for (const auto& blob : message.blobs) vector_bytes += blob.size();
   coordinator->handle({worker.peer, {envelope, message}}, now);
 }
 

@@ -121,6 +121,7 @@ struct Master {
   // Sync: it hears of averages a turn later than they are made.
   bool means_are_late = false;
   std::vector<std::pair<std::string, Message>> late;
+  std::uint64_t vector_bytes = 0;  // that workers sent the master
   // How many messages of its parent a worker takes in at a time.
   std::function<std::size_t()> lag = [] { return std::size_t{1000}; };
 

@@ -277,9 +277,41 @@ TEST_CASE("workers sum what the master would sum, to the last bit") {
     for (const auto& [name, worker] : master.link.workers)
       results += worker.branch->results;
     CHECK(results > 4 * 51);
-    CHECK(master.context.reduce_failures == 0);
+    CHECK(master.context.reduction.failures == 0);
     CHECK(count_events(folder, "direct") == 0);
   }
+}
+
+// Results are right whoever sums, so only this shows who does.
+TEST_CASE("in a tree the master gets no more than in a star, in every mode") {
+  constexpr std::uint64_t kVector = 4 * (kParameters + kStatistics);
+  constexpr int kRounds = 12;
+  for (const Mode mode : {Mode::kSync, Mode::kAveraging})
+    for (const int workers : {12, 40, 128}) {
+      INFO((mode == Mode::kSync ? "sync, " : "averaging, ") << workers);
+      Settings s = settings(mode);
+      s.averaging.workers = workers;
+      s.averaging.frequency = 1;
+      s.epochs = 1;
+      const auto bytes = [&](const Limits& limits) {
+        Folder folder;
+        std::optional<RunState> saved;
+        Master master(s, limits, folder, saved, 1,
+                      std::int64_t{4} * workers * kRounds);
+        for (int i = 0; i < workers; ++i) master.join("w" + std::to_string(i));
+        while (!master.over()) master.turn();
+        CHECK(master.context.reduction.failures == 0);
+        CHECK(count_events(folder, "direct") == 0);
+        CHECK(count_events(folder, "round") == kRounds);
+        return master.vector_bytes;
+      };
+      const std::uint64_t star = bytes({}), tree = bytes(tree_limits(8));
+      CHECK(10 * tree <= 11 * star);
+      // Nobody listens yet in the first rounds.
+      const std::uint64_t first = 3 * static_cast<std::uint64_t>(workers);
+      const bool all = mode == Mode::kSync && workers <= 64;
+      CHECK(tree <= kVector * (first + (all ? 1 : 8) * 2 * kRounds));
+    }
 }
 
 TEST_CASE("a tree commits every mini-batch once whatever dies") {
