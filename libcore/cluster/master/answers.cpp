@@ -103,6 +103,7 @@ void Answers::accept(Member& member, const Lease& lease, std::int64_t first,
                      std::int64_t count, std::int64_t examples, double loss_sum,
                      std::size_t bytes, const Json& more) {
   member.rejections = 0;
+  member.proven = true;
   member.examples += examples;
   context_.report.batches += static_cast<std::uint64_t>(count);
   context_.report.batches_of[member.hello.name] += count;

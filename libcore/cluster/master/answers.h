@@ -63,7 +63,6 @@ class Answers {
   static constexpr int kMostRejections = 8;
   static constexpr int kRejectionsTold = 10;     // in a minute
   static constexpr std::size_t kMostDoubts = 3;  // workers, for a mini-batch
-  static constexpr std::size_t kMostLosses = 3;  // likewise
 
  private:
   bool nobody_can_train(std::int64_t batch, Code code);

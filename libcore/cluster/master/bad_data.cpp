@@ -1,6 +1,8 @@
 // Data that no worker can use, and mini-batches that kill whoever trains them.
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "libcore/cluster/master/phase.h"
 
@@ -69,19 +71,15 @@ bool Phase::set_aside_odd(std::int64_t batch) {
   return false;
 }
 
-// A worker that was careful had said what it was about to do.
-void Phase::count_loss(const Member& member, const Lease& lease,
+// If several who have nothing to do with each other were lost over it.
+void Phase::blame_data(const Member& member, std::int64_t batch,
                        const std::string& why) {
-  const std::int64_t batch = member.batch_at_hand;
-  if (member.lease_at_hand != lease.id || !lease.has(batch) ||
-      table().is_settled(batch))
-    return;
-  auto& lost = lost_over_[batch];
-  lost[member.hello.process] = member.describe();
-  if (lost.size() < Answers::kMostLosses) return;
-  std::string workers;
-  for (const auto& [process, name] : lost)
-    workers += (workers.empty() ? "" : ", ") + name;
+  std::vector<Member*> others = context_.members.counted();
+  std::erase_if(others, [&](const Member* other) {
+    return other->number == member.number;
+  });
+  const std::string lost = losses_.victims(batch, others);
+  if (lost.empty()) return;
   std::set<std::uint32_t> shards;
   for (const data::Piece& piece : order().pieces(batch))
     shards.insert(piece.shard);
@@ -89,15 +87,10 @@ void Phase::count_loss(const Member& member, const Lease& lease,
   set_aside(batch, all,
             "mini-batch " + std::to_string(batch) + " of epoch " +
                 std::to_string(context_.state.epoch + 1) + " was lost with " +
-                std::to_string(lost.size()) + " workers, " + workers +
-                ", at last: " + why + "; it has examples of " +
+                lost + ", at last: " + why + "; it has examples of " +
                 contents_of(batch) +
                 ": look at them and at the memory of "
                 "workers");
-}
-
-void Phase::forgive(std::uint64_t process) {
-  for (auto& [batch, lost] : lost_over_) lost.erase(process);
 }
 
 // "record 3 of 'a.dls', records 4, 9 of 'b.dls'"

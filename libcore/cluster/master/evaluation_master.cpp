@@ -24,7 +24,10 @@ void EvaluationRound::tick() {
     if (!table_.any_free()) return speculate();
     if (!reachable(*member) || working(*member)) continue;
     if (!context_.outgoing.bring_up_to_date(*member)) continue;
-    const auto lease = table_.grant(member->number, kLease);
+    const auto lease = table_.grant(
+        member->number, kLease, table_.batches(),
+        [&](std::int64_t batch) { return may_do(*member, batch); });
+    if (!lease) continue;
     note_begun(*member, context_.now);
     send_task(*member, *lease, context_.state.iteration);
   }
@@ -82,6 +85,7 @@ void EvaluationRound::take_done(Member& member, const TaskDone& done) {
     return context_.answers.reject(member, lease.first, error.what());
   }
   table_.commit(lease.id, lease.fence, lease.first, lease.count);
+  losses_.settle(lease.first, lease.count);
   seconds_.push_back((context_.now - member.busy_since) /
                      static_cast<double>(lease.count));
   end_twin(lease);

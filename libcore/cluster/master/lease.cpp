@@ -51,15 +51,17 @@ void LeaseTable::restore(const Ranges& committed) {
 }
 
 std::optional<Lease> LeaseTable::grant(std::uint64_t worker, std::int64_t most,
-                                       std::int64_t end) {
+                                       std::int64_t end, const May& may) {
   end = std::min(end, batches());
-  if (!any_free() || lowest_free_ >= end || most < 1) return std::nullopt;
-
-  const std::int64_t first = lowest_free_;
-  std::int64_t count = 0;
-  while (first + count < end && count < most &&
-         states_[static_cast<std::size_t>(first + count)] == State::kFree)
-    ++count;
+  if (!any_free() || most < 1) return std::nullopt;
+  const auto fits = [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    return states_[at] == State::kFree && (!careful_[at] || !may || may(i));
+  };
+  std::int64_t first = lowest_free_, count = 0;
+  while (first < end && !fits(first)) ++first;
+  if (first >= end) return std::nullopt;
+  while (first + count < end && count < most && fits(first + count)) ++count;
   return lease_out(worker, first, count);
 }
 

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -52,8 +53,11 @@ class LeaseTable {
 
   // Leases the first free range below `end` to a worker: at most `most`
   // mini-batches.  Nothing if all below it are leased or committed.
+  // may: whether it may do one that another was lost with.
+  using May = std::function<bool(std::int64_t batch)>;
   std::optional<Lease> grant(std::uint64_t worker, std::int64_t most,
-                             std::int64_t end = INT64_MAX);
+                             std::int64_t end = INT64_MAX,
+                             const May& may = nullptr);
 
   // Leases [first, first + count), if all of it is free or passed over, and not
   // all of it passed over.

@@ -21,6 +21,7 @@ std::string process_of(const Hello& hello) {
 Member former_self(const Member& old) {
   Member member;
   member.returns = old.ready || old.returns;
+  member.proven = old.proven;
   member.examples = old.examples;
   member.statistics = old.statistics;
   member.batch_seconds = old.batch_seconds;
@@ -42,8 +43,7 @@ std::string Member::describe() const {
 }
 
 std::uint64_t Member::party() const {
-  return key.empty() ? hello.process
-                     : io::digest(std::as_bytes(std::span(key)));
+  return io::digest(std::as_bytes(std::span(key.empty() ? hello.name : key)));
 }
 
 const Member* Membership::of_process(std::uint64_t process) const {

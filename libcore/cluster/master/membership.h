@@ -56,6 +56,7 @@ struct Member {
   bool returns = false;  // a process that was a worker before
   bool silent = false;
   bool stuck = false;
+  bool proven = false;  // an answer of its process was accepted
   int rejections = 0;   // of its answers, in a row
   int violations = 0;   // messages that no worker should send
   bool faulty = false;  // too many of them, or `unfit`: it is to go
@@ -98,8 +99,8 @@ struct Member {
     return (ready || returns) && !silent && !stuck && !faulty;
   }
   std::string describe() const;  // "host:812 (worker 3)"
-  // Whose answers they are: those of a key where there are keys, for a peer
-  // chooses the number of its process itself.
+  // Whose answers they are: those of a key where there are keys, else of a
+  // name, which is the same when its host starts it again.
   std::uint64_t party() const;
 };
 

@@ -89,8 +89,29 @@ void Phase::revoke(Member& member, const Lease& lease, const std::string& why,
 void Phase::release(Member& member, const std::string& why, bool failed) {
   for (const Lease& lease : table().of(member.number)) {
     revoke(member, lease, why, failed);
-    if (failed && lease.careful) count_loss(member, lease, why);
+    if (failed) count_loss(member, lease, why);
   }
+}
+
+// A worker that was careful had said what it was about to do.
+void Phase::count_loss(const Member& member, const Lease& lease,
+                       const std::string& why) {
+  const bool said = lease.careful && member.lease_at_hand == lease.id;
+  for (std::int64_t i = lease.first; i < lease.first + lease.count; ++i) {
+    if (table().is_settled(i)) continue;
+    const bool at_hand = said && i == member.batch_at_hand;
+    losses_.add(i, member, at_hand);
+    if (at_hand) blame_data(member, i, why);
+  }
+}
+
+bool Phase::may_do(const Member& member, std::int64_t first,
+                   std::int64_t count) const {
+  for (std::int64_t i = first; i < first + count; ++i)
+    if (losses_.concern(i) &&
+        !losses_.may(member, i, context_.members.workers()))
+      return false;
+  return true;
 }
 
 void Phase::renumber(std::uint64_t, Member&) {}

@@ -6,12 +6,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "libcore/cluster/master/losses.h"
 #include "libcore/cluster/master/run_context.h"
 
 namespace dl::cluster {
@@ -52,7 +51,7 @@ class Phase {
   std::int64_t batches() const { return table().batches(); }
 
   // The process is there after all: no mini-batch has killed it.
-  void forgive(std::uint64_t process);
+  void forgive(std::uint64_t process) { losses_.forgive(process); }
 
  protected:
   virtual LeaseTable& table() = 0;
@@ -68,6 +67,10 @@ class Phase {
   // Sends the task of a lease, or takes the lease back.
   bool send_task(Member& member, const Lease& lease, std::int64_t iteration,
                  const Slot& slot = {});
+  // Whether the member may do these mini-batches, as far as others were lost
+  // with them.
+  bool may_do(const Member& member, std::int64_t first,
+              std::int64_t count = 1) const;
   // A lease ends before its work is done.  why: "revoke" events say so.
   void revoke(Member& member, const Lease& lease, const std::string& why,
               bool failed);
@@ -103,6 +106,7 @@ class Phase {
 
   RunContext& context_;
   bool winding_up_ = false;
+  Losses losses_;
 
  private:
   // bad_data.cpp
@@ -110,12 +114,11 @@ class Phase {
   bool set_aside_odd(std::int64_t batch);
   void count_loss(const Member& member, const Lease& lease,
                   const std::string& why);
+  void blame_data(const Member& member, std::int64_t batch,
+                  const std::string& why);
   void set_aside(std::int64_t batch, std::span<const std::uint32_t> shards,
                  const std::string& why);
   std::string contents_of(std::int64_t batch);
-
-  // Who was lost over a mini-batch: its description, by process.
-  std::map<std::int64_t, std::map<std::uint64_t, std::string>> lost_over_;
 };
 
 }  // namespace dl::cluster

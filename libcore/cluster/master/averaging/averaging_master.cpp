@@ -226,7 +226,7 @@ void AveragingEpoch::hand_out() {
       if (!table_.any_free(first, count)) continue;
       Member* member = worker_for(slot, round);
       if (!member && round.version == rounds_.front().version)
-        member = take_from_next();
+        member = take_from_next(first, count);
       if (!member) continue;
       if (round.parties != 0 &&
           std::ranges::count(round.reducers, member->number) == 0)
@@ -266,8 +266,14 @@ void AveragingEpoch::speculate() {
 // whenever its answers come.
 Member* AveragingEpoch::worker_for(std::size_t slot, const OpenRound& round) {
   const bool owned = how().keeps_history();
+  const std::int64_t first = first_of(round, slot);
+  const std::int64_t count = batches_of(round, slot);
   for (Member* member : context_.members.workers()) {
     if (owned && member->number != context_.slots.owner(slot)) continue;
+    if (!may_do(*member, first, count)) {
+      if (owned) context_.slots.swap_owner(slot);
+      continue;
+    }
     if (!reachable(*member) || (!owned && working(*member)) ||
         !follows(*member, round))
       continue;
@@ -288,7 +294,7 @@ bool AveragingEpoch::follows(const Member& member,
 }
 
 // In sync all may have slots of the next round, which wait for this one.
-Member* AveragingEpoch::take_from_next() {
+Member* AveragingEpoch::take_from_next(std::int64_t first, std::int64_t count) {
   if (!is_sync() || rounds_.size() < 2) return nullptr;
   for (Member* member : context_.members.workers()) {
     std::vector<Lease> leases = table_.of(member->number);
@@ -298,7 +304,9 @@ Member* AveragingEpoch::take_from_next() {
     const bool waits = std::ranges::all_of(leases, [&](const Lease& lease) {
       return lease.first >= rounds_.front().end;
     });
-    if (!waits || !reachable(*member) || !member->in_step) continue;
+    if (!waits || !reachable(*member) || !member->in_step ||
+        !may_do(*member, first, count))
+      continue;
     for (const Lease& lease : leases) {
       revoke(*member, lease, "the round before is not done", false);
       if (!context_.outgoing.send(*member,
@@ -492,6 +500,7 @@ void AveragingEpoch::settle(OpenRound& round, const Lease& lease,
   require(member != nullptr, "a lease of nobody");
   round.maker = member->number;
   table_.commit(lease.id, lease.fence, lease.first, lease.count);
+  losses_.settle(lease.first, lease.count);
   Json more = Json::object();
   for (std::int64_t i = lease.first; i < lease.first + lease.count; ++i)
     if (table_.is_passed_over(i)) more["passed_over"].push_back(i);

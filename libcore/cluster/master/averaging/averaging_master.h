@@ -129,7 +129,7 @@ class AveragingEpoch : public Phase {
   void speculate();
   Member* worker_for(std::size_t slot, const OpenRound& round);
   bool follows(const Member& member, const OpenRound& round) const;
-  Member* take_from_next();
+  Member* take_from_next(std::int64_t first, std::int64_t count);
   Slot slot_for(const OpenRound& round, std::size_t slot,
                 const Member& member) const;
   OpenRound* round_of(const Lease& lease);

@@ -100,8 +100,7 @@ void SharingEpoch::hand_out_freely() {
   for (Member* member : workers)
     while (has_room(*member)) {
       const std::int64_t size = lease_size(*member, workers.size(), end);
-      if (size == 0 || !grant(*member, table_.grant(member->number, size)))
-        break;
+      if (size == 0 || !grant(*member, next_for(*member, size))) break;
     }
   // What would come late from anybody, for those from whom it comes first.
   const auto finish = [&](const Member* m) {
@@ -110,8 +109,7 @@ void SharingEpoch::hand_out_freely() {
   };
   while (end > 0 && table_.any_free()) {
     Member* first = *std::ranges::min_element(workers, {}, finish);
-    if (!has_room(*first) || !grant(*first, table_.grant(first->number, 1)))
-      return;
+    if (!has_room(*first) || !grant(*first, next_for(*first, 1))) return;
   }
 }
 
@@ -138,8 +136,7 @@ void SharingEpoch::hand_out_rounds() {
   const std::vector<Member*> workers = context_.members.workers();
   if (!rounds_->synchronous()) {
     for (Member* member : workers)
-      while (has_room(*member) &&
-             grant(*member, table_.grant(member->number, 1, limit))) {
+      while (has_room(*member) && grant(*member, next_for(*member, 1, limit))) {
       }
     return;
   }
@@ -150,9 +147,26 @@ void SharingEpoch::hand_out_rounds() {
   rounds_->assign(numbers);
   for (std::int64_t b = table_.prefix(); b < std::min(limit, table_.batches());
        ++b)
-    if (Member* member = context_.members.find(rounds_->owner(b));
-        member && has_room(*member))
+    if (Member* member = who_does(b, workers); member && has_room(*member))
       grant(*member, table_.grant_at(member->number, b, 1));
+}
+
+// Its owner, unless that may die of it as another has.
+Member* SharingEpoch::who_does(std::int64_t batch,
+                               const std::vector<Member*>& workers) {
+  Member* const owner = context_.members.find(rounds_->owner(batch));
+  if (!owner || may_do(*owner, batch)) return owner;
+  const auto other = std::ranges::find_if(
+      workers, [&](const Member* member) { return may_do(*member, batch); });
+  return other == workers.end() ? owner : *other;
+}
+
+std::optional<Lease> SharingEpoch::next_for(const Member& member,
+                                            std::int64_t most,
+                                            std::int64_t end) {
+  return table_.grant(member.number, most, end, [&](std::int64_t batch) {
+    return may_do(member, batch);
+  });
 }
 
 bool SharingEpoch::has_room(const Member& member) const {
@@ -325,6 +339,7 @@ void SharingEpoch::apply(Member& origin, const Update& update, float scale,
   context_.report.staleness.add(staleness);
   context_.report.exchange.applied(origin.number, staleness);
   table_.commit(lease.id, lease.fence, update.batch, update.count);
+  losses_.settle(update.batch, update.count);
   end_twin(lease);
   context_.answers.accept(
       origin, lease, update.batch, update.count, update.examples,

@@ -49,6 +49,9 @@ class SharingEpoch : public Phase {
   void hand_out_rounds();
   void speculate();
   bool has_room(const Member& member) const;
+  Member* who_does(std::int64_t batch, const std::vector<Member*>& workers);
+  std::optional<Lease> next_for(const Member& member, std::int64_t most,
+                                std::int64_t end = INT64_MAX);
   std::int64_t leases_to_do(const Member& member) const;
   bool grant(Member& member, const std::optional<Lease>& lease);
   std::int64_t iteration_of(std::int64_t batch) const;

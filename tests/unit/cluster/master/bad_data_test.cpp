@@ -166,6 +166,40 @@ TEST_CASE("three workers lost over one mini-batch make it bad") {
   }
 }
 
+// However it is called, and on whatever host it is said to be.
+TEST_CASE("a host whose workers all die does not end the run of others") {
+  for (const Mode mode : {Mode::kAveraging, Mode::kSharing, Mode::kSync})
+    for (const bool same_name : {true, false})
+      for (const bool own_host : {true, false}) {
+        INFO(same_name << own_host);
+        Folder folder;
+        std::optional<RunState> saved;
+        Master master(settings(mode), Limits{}, folder, saved, 1, kExamples);
+        for (const char* good : {"good", "sound"})
+          master.join(good, own_host ? "" : "bad");
+        for (int life = 0; life < 60 && !master.over(); ++life) {
+          const std::string name =
+              same_name ? "bad" : "bad-" + std::to_string(life);
+          Worker& bad = master.join(name, "bad");
+          for (int turn = 0; turn < 3 && bad.tasks.empty(); ++turn)
+            master.turn();
+          bad.alive = false;
+          if (!bad.tasks.empty()) {
+            const Task& task = bad.tasks.front();
+            Beat beat;
+            if (task.careful) beat.lease = task.lease;
+            if (task.careful) beat.batch = task.first;
+            master.deliver(bad, beat.to_message());
+          }
+          master.coordinator->lost_process(name, bad.hello.pid, "it was killed",
+                                           master.now);
+        }
+        for (int turn = 0; turn < 5000 && !master.over(); ++turn) master.turn();
+        REQUIRE(master.coordinator->finished());
+        check_exactly_once(folder, 2);
+      }
+}
+
 TEST_CASE("what a worker did under an older lease says nothing of its loss") {
   for (const Mode mode : {Mode::kAveraging, Mode::kSharing}) {
     Folder folder;

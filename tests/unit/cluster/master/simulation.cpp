@@ -181,12 +181,14 @@ dl::Log Master::log() {
   return [this](dl::Level, const std::string& line) { said.push_back(line); };
 }
 
-Worker& Master::join(const std::string& name) {
+// Everybody has a host of its own, but where it is said.
+Worker& Master::join(const std::string& name, const std::string& host) {
   Worker& worker = link.workers[name];
   worker = Worker{};
   worker.peer = worker.hello.name = name;
-  worker.hello.host = name;
-  worker.hello.process = std::hash<std::string>{}(name);
+  worker.hello.host = host.empty() ? name : host;
+  worker.hello.process = std::hash<std::string>{}(
+      host.empty() ? name : name + std::to_string(now));
   worker.hello.instructions = link.instructions;
   worker.hello.threads = link.threads;
   if (context.settings.sharing.staleness == 0) worker.in_flight = 1000;

@@ -134,7 +134,7 @@ struct Master {
   static dl::data::Catalogue catalogue(std::int64_t examples);
   dl::Log log();
 
-  Worker& join(const std::string& name);
+  Worker& join(const std::string& name, const std::string& host = "");
   // Sharing: a worker of a master that was killed connects again.
   Worker& join_again(const Worker& old);
   // It has lost the thread of the conversation.
