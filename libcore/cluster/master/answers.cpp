@@ -104,6 +104,9 @@ void Answers::accept(Member& member, const Lease& lease, std::int64_t first,
                      std::size_t bytes, const Json& more) {
   member.rejections = 0;
   member.proven = true;
+  if (examples > 0)
+    context_.told_losses.add(member.number, context_.state.version, loss_sum,
+                             examples);
   member.examples += examples;
   context_.report.batches += static_cast<std::uint64_t>(count);
   context_.report.batches_of[member.hello.name] += count;

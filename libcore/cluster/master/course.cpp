@@ -26,6 +26,7 @@ void Course::begin() {
 
 void Course::begin_epoch() {
   for (Member* member : context_.members.present()) member->examples = 0;
+  context_.told_losses.begin_epoch();
   evaluation_ = nullptr;
   if (hooks_.measured)
     context_.phase =
@@ -79,7 +80,8 @@ void Course::advance() {
 void Course::end_training() {
   const RunState& state = context_.state;
   if (state.epoch + 1 >= context_.settings.epochs && !time_is_up_ &&
-      state.watch.ends_badly() && guard_.go_back(state.watch.describe()))
+      state.watch.ends_badly() && !guard_.blame_worker() &&
+      guard_.go_back(state.watch.describe()))
     return begin_again();
   if (time_is_up_ && state.examples == 0) return end_untrained();
   context_.state.committed = context_.phase->committed();

@@ -31,11 +31,40 @@ bool DivergenceGuard::watch_training(bool ending) {
   const LossWatch& watch = context_.state.watch;
   if (watch.sound()) said_ = false;
   if (!watch.wrong() || said_ || !context_.phase || ending) return false;
+  if (blame_worker()) return false;
   said_ = true;
   const std::string what = watch.describe();
   if (go_back(what)) return true;
   note_divergence(what);
   return false;
+}
+
+bool DivergenceGuard::blame_worker() {
+  RunState& state = context_.state;
+  const auto odd = context_.told_losses.odd_one(state.watch);
+  if (!odd) return false;
+  context_.told_losses.forget(odd->member);
+  state.replace_losses(odd->loss_sum, odd->examples, odd->others);
+  state.watch.start_over(state.version, odd->others);
+  const std::string why = "its losses are " + format("%.3g", odd->loss) +
+                          " on average, and those of others with the same "
+                          "parameters " +
+                          format("%.3g", odd->others);
+  context_.events.write("false_losses", {{"worker", odd->member},
+                                         {"epoch", state.epoch},
+                                         {"loss", odd->loss},
+                                         {"others", odd->others}});
+  if (Member* member = context_.members.find(odd->member)) {
+    member->faulty = true;
+    member->unfit = why;
+    if (context_.phase) context_.phase->release(*member, why, false);
+  } else {
+    context_.log(Level::kWarning,
+                 "worker " + std::to_string(odd->member) +
+                     ", which is gone, told false losses: " + why);
+  }
+  context_.save_soon = true;  // what was told is in the log
+  return true;
 }
 
 bool DivergenceGuard::go_back(const std::string& why) {

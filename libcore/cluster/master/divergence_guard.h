@@ -24,6 +24,9 @@ class DivergenceGuard {
   // go_back().
   // Throws Error: it cannot go on.
   bool watch_training(bool ending);
+  // If only the losses of one worker are bad, that is put out, and the run goes
+  // on as it is.  False: it is not so.
+  bool blame_worker();
   // Looks at the held-out scores so far.
   void watch_score();
   // Takes the run back to before its training went wrong, and saves it; there

@@ -19,6 +19,7 @@
 #include "libcore/cluster/master/outgoing.h"
 #include "libcore/cluster/master/sharing/caution.h"
 #include "libcore/cluster/master/sharing/update_check.h"
+#include "libcore/cluster/master/told_losses.h"
 #include "libcore/cluster/report/report.h"
 #include "libcore/cluster/settings/limits.h"
 #include "libcore/cluster/settings/settings.h"
@@ -62,6 +63,7 @@ struct RunContext {
   UpdateCheck update_check;                              // sharing
   std::optional<exchange::GradientDiversity> diversity;  // ... if it counts
   Caution caution;                                       // beside it
+  ToldLosses told_losses;
   Report report;
   // Looks at a record of the run's data as workers do.  Throws Error: kData,
   // "'x.dls', record 17: ...", it is of no use; kNoInput, kIo, kProtocol.
@@ -88,7 +90,8 @@ struct RunContext {
     std::uint64_t id = 0, reporter = 0;
     std::vector<std::uint64_t> members;
   } parties;
-  std::uint64_t checks = 0;    // sharing: comparisons of replicas so far
+  std::size_t counted = 0;     // sharing: Membership::counted(), of late
+  std::uint64_t checks = 0;    // ... comparisons of replicas so far
   std::uint64_t averages = 0;  // ... and Statistics told
   std::vector<std::uint64_t> sharing_owners;  // sharing_rounds.h
   // Averaging: what parameters digest to after the last rounds, by version.

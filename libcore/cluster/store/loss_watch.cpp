@@ -263,6 +263,21 @@ void LossWatch::start_again(std::uint64_t version) {
   sound_ = version;
 }
 
+bool LossWatch::is_near_best(double loss) const {
+  return given_back(loss) < kWrong;
+}
+
+bool LossWatch::is_hopeless(double loss) const {
+  return loss > (chance_ ? kHigher * *chance_ : kFar * first_);
+}
+
+void LossWatch::start_over(std::uint64_t version, double loss) {
+  start_again(version);
+  first_ = best_ = level_ = newest_ = smoothed_ = loss;
+  variance_ = 0;
+  spreads_ = 0;
+}
+
 Json LossWatch::to_json() const {
   return {{"chance", chance_ ? Json(*chance_) : Json()},
           {"first", first_},

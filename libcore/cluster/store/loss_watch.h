@@ -84,8 +84,15 @@ class LossWatch {
   // was 0.7 before; ...".
   std::string describe() const;
 
+  // Whether parameters with this loss have lost little of what was learnt; or
+  // are worse than any that a run may start from.
+  bool is_near_best(double loss) const;
+  bool is_hopeless(double loss) const;
+
   // The run goes on from `version`, which is good, with smaller steps.
   void start_again(std::uint64_t version);
+  // Some losses were false: it goes on as it is, and this is the true one.
+  void start_over(std::uint64_t version, double loss);
 
   Json to_json() const;
   // Throws Error with the view's code.

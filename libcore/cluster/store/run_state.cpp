@@ -61,6 +61,11 @@ void RunState::count(std::int64_t batches, std::int64_t trained_examples,
             parameters, staleness);
 }
 
+void RunState::replace_losses(double their_loss_sum,
+                              std::int64_t trained_examples, double mean) {
+  loss_sum += mean * static_cast<double>(trained_examples) - their_loss_sum;
+}
+
 std::vector<std::uint32_t> RunState::without() const {
   std::vector<std::uint32_t> shards;
   for (const BadShard& bad : bad_shards)

@@ -90,6 +90,10 @@ struct RunState {
              double their_loss_sum, double applied,
              std::uint64_t staleness = 0);
 
+  // Of the epoch so far, these were false: puts a mean in their place.
+  void replace_losses(double their_loss_sum, std::int64_t trained_examples,
+                      double mean);
+
   // Everything but the vectors and fasgd.
   Json to_json() const;
   // Throws Error: kData.

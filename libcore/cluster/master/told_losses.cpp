@@ -1,0 +1,108 @@
+#include "libcore/cluster/master/told_losses.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr std::size_t kRecentTold = 32;                 // answers of a member
+constexpr std::size_t kEnoughTold = 3, kManyTold = 16;  // that tell something
+constexpr std::size_t kMostMembers = 4096;
+constexpr double kApart = 0.9;  // of pairs of answers, its own is higher
+constexpr double kTimesHigher = 1.3, kTimesLower = 0.5;
+
+// Sorted losses.
+struct Sample {
+  std::vector<double> sorted;
+  double sum = 0;
+
+  explicit Sample(std::vector<double> values) : sorted(std::move(values)) {
+    std::ranges::sort(sorted);
+    sum = std::accumulate(sorted.begin(), sorted.end(), 0.0);
+  }
+  double mean() const { return sum / static_cast<double>(sorted.size()); }
+  double below(double loss) const {
+    return static_cast<double>(std::ranges::lower_bound(sorted, loss) -
+                               sorted.begin());
+  }
+};
+
+// Of all pairs of its own and another one's, those in which its own is higher.
+double share_above(const Sample& own, const Sample& all) {
+  double above = 0;
+  for (const double loss : own.sorted)
+    above += all.below(loss) - own.below(loss);
+  return above / static_cast<double>(own.sorted.size() *
+                                     (all.sorted.size() - own.sorted.size()));
+}
+
+}  // namespace
+
+void ToldLosses::add(std::uint64_t member, std::uint64_t version,
+                     double loss_sum, std::int64_t examples) {
+  Told& told = members_[member];
+  told.recent.emplace_back(version, loss_sum / static_cast<double>(examples));
+  if (told.recent.size() > kRecentTold) told.recent.pop_front();
+  told.last = ++answers_;
+  told.loss_sum += loss_sum;
+  told.examples += examples;
+  if (members_.size() > kMostMembers) members_.erase(members_.begin());
+}
+
+void ToldLosses::begin_epoch() {
+  for (auto& [number, told] : members_) {
+    told.loss_sum = 0;
+    told.examples = 0;
+  }
+}
+
+std::vector<double> ToldLosses::since(const Told& told, std::uint64_t version) {
+  std::vector<double> losses;
+  for (const auto& [at, loss] : told.recent)
+    if (at >= version) losses.push_back(loss);
+  return losses;
+}
+
+// Since the losses rose, or of late.
+std::optional<ToldLosses::Odd> ToldLosses::odd_one(
+    const LossWatch& watch) const {
+  if (const auto odd = compare(watch, watch.since())) return odd;
+  return compare(watch, 0);
+}
+
+std::optional<ToldLosses::Odd> ToldLosses::compare(
+    const LossWatch& watch, std::uint64_t version) const {
+  const std::uint64_t late = 2 * kRecentTold * (members_.size() + 4);
+  std::map<std::uint64_t, const Sample> members;
+  std::vector<double> pool;
+  for (const auto& [number, told] : members_) {
+    std::vector<double> losses = since(told, version);
+    if (losses.size() < kEnoughTold || told.last + late <= answers_) continue;
+    pool.insert(pool.end(), losses.begin(), losses.end());
+    members.emplace(number, std::move(losses));
+  }
+  if (members.size() < 2) return std::nullopt;
+  const Sample all(std::move(pool));
+  for (const auto& [number, own] : members) {
+    const Told& told = members_.at(number);
+    const auto others =
+        static_cast<double>(all.sorted.size() - own.sorted.size());
+    const Odd odd{number, own.mean(), (all.sum - own.sum) / others,
+                  told.loss_sum, told.examples};
+    const double above = share_above(own, all);
+    // Of two, one may be too low as well as the other too high.
+    const bool high = above >= kApart && odd.loss > kTimesHigher * odd.others &&
+                      watch.is_near_best(odd.others) &&
+                      (members.size() > 2 || watch.is_hopeless(odd.loss));
+    const bool low = above <= 1 - kApart &&
+                     odd.loss < kTimesLower * odd.others &&
+                     members.size() > 2 && own.sorted.size() >= kManyTold;
+    if (high || low) return odd;
+  }
+  return std::nullopt;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,60 @@
+// What each worker says that its mini-batches lose: whether one tells another
+// story than all others do with the same parameters.
+//
+// Mini-batches are dealt at random, so the losses of honest workers over the
+// same time differ by chance alone.  A training that goes wrong does so for
+// all.
+//
+// Pure bookkeeping.  Not thread-safe.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_TOLD_LOSSES_H_
+#define DL_LIBCORE_CLUSTER_MASTER_TOLD_LOSSES_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "libcore/cluster/store/loss_watch.h"
+
+namespace dl::cluster {
+
+class ToldLosses {
+ public:
+  // An answer was accepted, as of this version: losses summed over so many
+  // examples, > 0.
+  void add(std::uint64_t member, std::uint64_t version, double loss_sum,
+           std::int64_t examples);
+  void begin_epoch();
+  void forget(std::uint64_t member) { members_.erase(member); }
+
+  // A member whose losses of late are nothing like those of all others, which
+  // are sound; nothing: there is none, or nobody can tell.
+  struct Odd {
+    std::uint64_t member = 0;
+    double loss = 0, others = 0;  // means
+    double loss_sum = 0;          // of the epoch
+    std::int64_t examples = 0;
+  };
+  std::optional<Odd> odd_one(const LossWatch& watch) const;
+
+ private:
+  struct Told {
+    std::deque<std::pair<std::uint64_t, double>> recent;  // version, loss
+    std::uint64_t last = 0;                               // of all answers
+    double loss_sum = 0;                                  // of the epoch
+    std::int64_t examples = 0;
+  };
+  static std::vector<double> since(const Told& told, std::uint64_t version);
+  std::optional<Odd> compare(const LossWatch& watch,
+                             std::uint64_t version) const;
+
+  std::map<std::uint64_t, Told> members_;
+  std::uint64_t answers_ = 0;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_TOLD_LOSSES_H_

@@ -1,0 +1,117 @@
+// One worker that tells another story than all others do.
+
+#include "libcore/cluster/master/told_losses.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "libcore/base/philox.h"
+#include "tests/unit/cluster/master/whole_run.h"
+
+namespace dl::cluster::told_losses_test {
+
+using namespace simulation;
+
+namespace {
+
+// Losses that fall to 0.4 and shake by 0.1, as `workers` tell them in turn; the
+// first one's are given.  Returns who stands out.
+template <typename First>
+std::uint64_t odd_of(int workers, const First& first_says,
+                     double others_rise = 0) {
+  ToldLosses told;
+  LossWatch watch;
+  watch.expect(2.3);
+  Philox random(1, 1);
+  std::uint64_t version = 0;
+  for (int round = 0; round < 300; ++round)
+    for (int worker = 1; worker <= workers; ++worker) {
+      const double x = round < 200 ? round : 200;
+      double loss = 0.4 + 1.9 * std::exp(-0.03 * x) +
+                    0.1 * (static_cast<double>(random.below(1000)) / 500 - 1);
+      if (round > 200) loss += others_rise;
+      if (worker == 1) loss = first_says(round, loss);
+      told.add(static_cast<std::uint64_t>(worker), ++version, 32 * loss, 32);
+      watch.add(version, 1, 32, 32 * loss, 0, {});
+    }
+  const auto odd = told.odd_one(watch);
+  return odd ? odd->member : 0;
+}
+
+}  // namespace
+
+TEST_CASE("a worker whose losses are nothing like those of others stands out") {
+  const auto honest = [](int, double loss) { return loss; };
+  const auto high = [](int round, double loss) {
+    return round > 100 ? 1e6 : loss;
+  };
+  const auto double_ = [](int round, double loss) {
+    return round > 100 ? 2 * loss : loss;
+  };
+  const auto zero = [](int, double) { return 0.0; };
+  for (const int workers : {3, 20, 200}) {
+    INFO(workers);
+    CHECK(odd_of(workers, honest) == 0);
+    CHECK(odd_of(workers, high) == 1);
+    CHECK(odd_of(workers, double_) == 1);
+    CHECK(odd_of(workers, zero) == 1);
+    // All losses rose, its own too, or even further.
+    CHECK(odd_of(workers, honest, 2) == 0);
+    CHECK(odd_of(workers, double_, 2) == 0);
+  }
+}
+
+TEST_CASE("of two workers one stands out only with what cannot be") {
+  const auto honest = [](int, double loss) { return loss; };
+  const auto high = [](int, double) { return 1e6; };
+  const auto zero = [](int, double) { return 0.0; };
+  const auto double_ = [](int, double loss) { return 2 * loss; };
+  CHECK(odd_of(1, high) == 0);
+  CHECK(odd_of(2, honest) == 0);
+  CHECK(odd_of(2, high) == 1);
+  CHECK(odd_of(2, zero) == 0);
+  CHECK(odd_of(2, double_) == 0);
+}
+
+TEST_CASE("false losses of one worker do not stop the run: it is named") {
+  for (const Mode mode : {Mode::kSharing, Mode::kAveraging, Mode::kSync})
+    for (const double lie : {1e6, 2.0}) {
+      INFO(static_cast<int>(mode) << ", " << lie);
+      Folder folder;
+      std::optional<RunState> saved;
+      Settings s = settings(mode);
+      s.batch = 32;
+      s.epochs = 3;
+      s.averaging.workers = 4;
+      s.averaging.frequency = mode == Mode::kAveraging ? 4 : 1;
+      Master master(s, Limits{}, folder, saved, 1, 32 * 400);
+      master.context.state.watch.expect(2.3);
+      const auto truth = [](std::uint64_t version) {
+        return 0.4 + 1.9 * std::exp(-0.05 * static_cast<double>(version));
+      };
+      for (const char* name : {"a", "b", "c"}) master.join(name).loss = truth;
+      Worker& liar = master.join("liar");
+      liar.loss = [&](std::uint64_t version) {
+        return version > 30 ? lie : truth(version);
+      };
+      for (int i = 0; i < 20000 && !master.over(); ++i) master.turn();
+      REQUIRE(master.coordinator->finished());
+      const RunState& state = master.context.state;
+      CHECK(state.setbacks == 0);
+      CHECK(state.step_factor == 1);
+      CHECK(count_events(folder, "divergence") == 0);
+      if (lie < 1e6 && count_events(folder, "false_losses") == 0) continue;
+      CHECK(count_events(folder, "false_losses") == 1);
+      CHECK(liar.refused == 69);
+      CHECK(std::ranges::any_of(master.said, [](const std::string& line) {
+        return line.find("liar") != line.npos &&
+               line.find("losses") != line.npos;
+      }));
+      for (const EpochScore& score : state.history) CHECK(score.loss < 2.4);
+      // What is in the log does not bring them back.
+      RunState again = *saved;
+      CHECK_FALSE(again.watch.wrong());
+    }
+}
+
+}  // namespace dl::cluster::told_losses_test
