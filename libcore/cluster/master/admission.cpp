@@ -27,6 +27,7 @@ void Admission::admit(const RouterSocket::Incoming& incoming) {
     check_takes("this worker", newcomer.hello.takes,
                 {.from = kFromMaster, .sizes = welcome.sizes});
     if (incoming.once) claim_key(incoming.key, newcomer.hello.process);
+    check_name(newcomer);
     free_name(newcomer);
     if (old) {
       newcomer.hellos = old->hellos;
@@ -55,6 +56,15 @@ void Admission::check_same(const Member& old, const Member& newcomer) {
       "a connection is of one process, which says Hello once";
   context_.link.end(newcomer.peer, why);
   throw Error{Code::kProtocol, why};
+}
+
+// A worker that is started again gets the next name, which must be free then.
+void Admission::check_name(const Member& newcomer) const {
+  if (hooks_.is_reserved && hooks_.is_reserved(newcomer.hello, newcomer.key))
+    throw Error{Code::kProtocol,
+                "the name '" + default_name(newcomer.hello) +
+                    "' is for workers that the master starts itself; give "
+                    "another --name"};
 }
 
 // One that was there before takes over what it had.

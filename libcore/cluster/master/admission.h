@@ -16,7 +16,7 @@ namespace dl::cluster {
 
 class Admission {
  public:
-  // hooks: welcome and computes_with are called.
+  // hooks: welcome, is_reserved and computes_with are called.
   Admission(RunContext& context, MemberWatch& watch, const Hooks& hooks)
       : context_(context), watch_(watch), hooks_(hooks) {}
 
@@ -32,6 +32,7 @@ class Admission {
  private:
   static constexpr int kRefusalsTold = 20;  // in a minute
 
+  void check_name(const Member& newcomer) const;
   void check_same(const Member& old, const Member& newcomer);
   Member& take_in(const Member& newcomer);
   void announce(const Member& member);

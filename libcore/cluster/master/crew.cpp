@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <unordered_map>
 
 #include "libcore/base/clock.h"
 #include "libcore/base/number_format.h"
@@ -12,6 +13,8 @@
 namespace dl::cluster {
 
 namespace {
+
+constexpr double kProcessesEvery = 0.05;  // seconds, at the processes
 
 // The address at which it listens may be that of one network, or of all.
 std::string from_this_host(const std::string& endpoint, const std::string& bind,
@@ -75,9 +78,13 @@ StartedWorkers::Hooks Crew::hooks() {
 
 // Who has joined, and has got on with its work.
 void Crew::note_standing(RunContext& context) {
+  std::unordered_map<std::string, const Member*> members;
+  for (const Member* member : context.members.present())
+    members.emplace(member->hello.name, member);
   for (const std::string& name : workers_.running()) {
-    const Member* const member = context.members.find(name, 0);
-    if (member == nullptr) continue;
+    const auto found = members.find(name);
+    if (found == members.end()) continue;
+    const Member* const member = found->second;
     workers_.note_member(name, member->silent);
     if (member->examples > 0 ||
         member->progress > member->first_progress.value_or(member->progress))
@@ -92,6 +99,14 @@ std::vector<StartedWorkers::Ended> Crew::take_ended(Coordinator* coordinator) {
       coordinator->lost_process(ended.name, ended.pid, "it " + ended.how,
                                 monotonic_seconds());
   return all;
+}
+
+bool Crew::reserves(const Hello& hello, const std::string& key) const {
+  const std::string name = default_name(hello);
+  if (!workers_.may_be_called(name)) return false;
+  if (!workers_.is_running(name, hello.pid)) return true;
+  const auto own = keys_.find(name);
+  return own != keys_.end() && own->second != key;
 }
 
 void Crew::let_go(Coordinator& coordinator) { take_ended(&coordinator); }
@@ -126,10 +141,21 @@ std::optional<RouterSocket::Incoming> Crew::first_word(SocketLink& link,
   }
 }
 
+// What one cannot do others may.
+bool Crew::anybody_but(const StartedWorkers::Ended& ended,
+                       RunContext* context) const {
+  return workers_.others_live(ended.place) ||
+         (context != nullptr && !context->members.counted().empty());
+}
+
 void Crew::look_after(Coordinator* coordinator, RunContext* context) {
+  const double now = monotonic_seconds();
+  if (now < next_look_) return;
+  next_look_ = now + kProcessesEvery;
   if (context != nullptr) note_standing(*context);
   for (const StartedWorkers::Ended& ended : take_ended(coordinator)) {
-    if (ended.here() && StartedWorkers::is_final(ended.status))
+    if (ended.here() && StartedWorkers::is_final(ended.status) &&
+        !anybody_but(ended, context))
       throw Error{static_cast<Code>(ended.status),
                   "a local worker " + ended.how + "; its message is above"};
     workers_.replace(ended);

@@ -31,8 +31,8 @@ class Crew {
                                                    double wait);
   // Takes note of who has ended, and starts others in their place.  Null: there
   // is no run yet.
-  // Throws Error: kUnavailable, none lives; of the status of a worker of this
-  // host that would not fare better another time.
+  // Throws Error: kUnavailable, none lives; of the status of the last worker,
+  // one of this host that would not fare better another time.
   void look_after(Coordinator* coordinator, RunContext* context);
   // The same while the run stops: nobody is replaced.
   void let_go(Coordinator& coordinator);
@@ -40,6 +40,8 @@ class Crew {
   // As StartedWorkers has them.
   std::vector<StartedWorkers::Ended> reap() { return workers_.reap(); }
   bool has(const std::string& name) const { return workers_.has_started(name); }
+  // Whether the name is one of theirs, and this is not the worker that has it.
+  bool reserves(const Hello& hello, const std::string& key) const;
   void finish(double seconds) noexcept { workers_.finish(seconds); }
   Json hosts(const std::map<std::string, std::int64_t>& batches) const {
     return workers_.hosts(batches);
@@ -50,12 +52,15 @@ class Crew {
   std::string hint() const;
   void note_standing(RunContext& context);
   std::vector<StartedWorkers::Ended> take_ended(Coordinator* coordinator);
+  bool anybody_but(const StartedWorkers::Ended& ended,
+                   RunContext* context) const;
 
   const MasterOptions& options_;
   RouterSocket& socket_;
   const Log& log_;
   std::map<std::string, std::string> keys_;  // public ones, by worker's name
   StartedWorkers workers_;
+  double next_look_ = 0;  // when
 };
 
 }  // namespace dl::cluster

@@ -28,6 +28,10 @@ struct Hooks {
   // Where the model of a version is, or of one before it, as a clause; "":
   // nowhere.
   std::function<std::string(std::uint64_t)> where_model = nullptr;
+  // Whether the name is that of a worker that the master starts itself, which
+  // this one with this key is not.
+  std::function<bool(const Hello&, const std::string& key)> is_reserved =
+      nullptr;
   // A worker computes with these instructions.
   std::function<void(const std::string&)> computes_with = nullptr;
 };

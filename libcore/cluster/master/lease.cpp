@@ -169,6 +169,7 @@ void LeaseTable::finish(std::uint64_t id, bool failed) {
   Held& held = held_.at(lease.worker);
   std::erase(held.leases, id);
   held.left -= lease.work - lease.committed;
+  if (held.leases.empty()) held_.erase(lease.worker);
   leases_.erase(found);
 }
 

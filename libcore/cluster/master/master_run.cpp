@@ -502,6 +502,9 @@ Hooks Master::hooks() {
   hooks.record = [this](const Fetch& fetch) {
     return data_of(fetch).record(fetch.shard, fetch.record);
   };
+  hooks.is_reserved = [this](const Hello& hello, const std::string& key) {
+    return crew_ && crew_->reserves(hello, key);
+  };
   hooks.go_back = [this] { return store_.go_back(context_->state); };
   hooks.where_model = [this](std::uint64_t version) {
     return store_.where_model(version);

@@ -8,6 +8,8 @@ namespace dl::cluster {
 
 namespace {
 
+constexpr double kLookEvery = 0.05, kCompareEvery = 0.5;  // seconds
+
 // Whether what is learnt depends on who is there: a worker that is back gives
 // the same again, and is worth waiting for.
 bool depends_on_workers(const Settings& settings) {
@@ -27,9 +29,17 @@ void tell_lost(RunContext& context, const Member& member,
   context.log(Level::kWarning, member.describe() + " lost: " + why + then);
 }
 
+// All members are looked at some times a second, however many messages come.
 void MemberWatch::tick() {
   watch_connections();
+  if (context_.now < next_look_) return;
+  next_look_ = context_.now + kLookEvery;
+  for (Member* member : context_.members.present())
+    if (member->faulty) put_out(*member);
   watch_signs_of_life();
+  context_.members.forget_silent();
+  if (context_.now < next_comparison_) return;
+  next_comparison_ = context_.now + kCompareEvery;
   watch_stragglers();
 }
 
@@ -70,8 +80,6 @@ void MemberWatch::watch_connections() {
       else
         member->closed = context_.now;
     }
-  for (Member* member : context_.members.present())
-    if (member->faulty) put_out(*member);
 }
 
 void MemberWatch::watch_signs_of_life() {

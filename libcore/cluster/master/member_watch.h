@@ -35,6 +35,7 @@ class MemberWatch {
   void put_out(Member& member);
 
   RunContext& context_;
+  double next_look_ = 0, next_comparison_ = 0;  // when
 };
 
 }  // namespace dl::cluster

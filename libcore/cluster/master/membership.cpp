@@ -166,19 +166,28 @@ bool Membership::beat(Member& member, const Beat& beat, double now) {
 std::vector<Member*> Membership::silent(double now, double lost_after,
                                         double closed_after) {
   std::vector<Member*> result;
+  looked_at_ += members_.size();
   for (auto& [number, member] : members_) {
     const double sign = last_sign(member.heard, member.flowed_in);
     const bool gone =
         member.closed > 0 && now - std::max(sign, member.closed) > closed_after;
     if (member.silent || (!gone && now - sign <= lost_after)) continue;
     member.silent = true;
+    silent_.push_back(number);
     result.push_back(&member);
   }
   return result;
 }
 
+void Membership::forget_silent() {
+  for (; silent_.size() > kSilentKept; silent_.pop_front())
+    if (const Member* member = find(silent_.front()); member && member->silent)
+      remove(std::string(member->peer));
+}
+
 std::vector<Member*> Membership::workers() {
   std::vector<Member*> result;
+  looked_at_ += members_.size();
   for (auto& [number, member] : members_)
     if (member.can_work()) result.push_back(&member);
   return result;
@@ -186,6 +195,7 @@ std::vector<Member*> Membership::workers() {
 
 std::vector<Member*> Membership::counted() {
   std::vector<Member*> result;
+  looked_at_ += members_.size();
   for (auto& [number, member] : members_)
     if (member.counts()) result.push_back(&member);
   return result;
@@ -193,6 +203,7 @@ std::vector<Member*> Membership::counted() {
 
 std::vector<Member*> Membership::present() {
   std::vector<Member*> result;
+  looked_at_ += members_.size();
   for (auto& [number, member] : members_)
     if (!member.silent) result.push_back(&member);
   return result;
@@ -201,6 +212,7 @@ std::vector<Member*> Membership::present() {
 std::vector<Member*> Membership::fed_by_master() {
   std::vector<Member*> result;
   result.reserve(fed_by_master_.size());
+  looked_at_ += fed_by_master_.size();
   for (const std::uint64_t number : fed_by_master_)
     result.push_back(&members_.at(number));
   return result;

@@ -13,6 +13,7 @@
 #define DL_LIBCORE_CLUSTER_MASTER_MEMBERSHIP_H_
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -147,6 +148,7 @@ class Membership {
   template <typename Working>
   std::vector<Member*> stuck(double now, double stuck_after, Working working) {
     std::vector<Member*> result;
+    looked_at_ += members_.size();
     for (auto& [number, member] : members_) {
       if (!member.can_work()) continue;
       if (!working(member)) member.moved = now;
@@ -156,6 +158,11 @@ class Membership {
     }
     return result;
   }
+
+  // Forgets who has been silent for longest, if many are: it says Hello again
+  // if it speaks.  No pointer to such a member may be in use.
+  static constexpr std::size_t kSilentKept = 32;
+  void forget_silent();
 
   // Those who can work, and all that are connected as far as we know, ready or
   // not; in the order in which they joined.
@@ -168,6 +175,9 @@ class Membership {
   // From now on `parent` sends it the feed; 0: the master.  Returns who did.
   std::uint64_t set_feeder(Member& member, std::uint64_t parent);
   std::size_t joined() const { return last_number_; }  // in all
+  std::size_t size() const { return members_.size(); }
+  // How many members were looked at to find out about all.
+  std::uint64_t looked_at() const { return looked_at_; }
 
  private:
   // When there was one: of a message or of bytes on their way.
@@ -180,6 +190,8 @@ class Membership {
   std::map<std::uint64_t, Member> members_;                 // by number
   std::unordered_map<std::string, std::uint64_t> numbers_;  // by peer
   std::set<std::uint64_t> fed_by_master_;                   // numbers
+  std::deque<std::uint64_t> silent_;  // ... that were, the newest last
+  std::uint64_t looked_at_ = 0;
   std::uint64_t last_number_ = 0;
 };
 

@@ -33,8 +33,8 @@ bool Phase::send_task(Member& member, const Lease& lease,
   task.iteration = iteration;
   if (context_.settings.mode == Mode::kSharing &&
       context_.settings.sharing.combine == Combine::kDiversity)
-    task.beside = std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(context_.members.counted().size()));
+    task.beside =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(context_.counted));
   if (in_rounds(context_.settings.mode))
     task.factor = context_.state.step_factor;
   task.slot = slot;

@@ -10,7 +10,11 @@ constexpr std::size_t kMostFetches = 8;
 }  // namespace
 
 void RecordServer::tick() {
-  for (Member* member : context_.members.present()) serve(*member);
+  std::erase_if(waiting_, [&](std::uint64_t number) {
+    Member* const member = context_.members.find(number);
+    if (member && !member->silent) serve(*member);
+    return !member || member->wanted.empty();
+  });
 }
 
 void RecordServer::require_record(bool evaluation, std::uint32_t shard,
@@ -32,6 +36,7 @@ void RecordServer::take(Member& member, const Fetch& fetch) {
                 "Fetch: it asks for more records than it takes"};
   member.wanted.push_back(fetch);
   serve(member);
+  if (!member.wanted.empty()) waiting_.insert(member.number);
 }
 
 void RecordServer::serve(Member& member) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "libcore/cluster/master/run_context.h"
@@ -34,6 +35,7 @@ class RecordServer {
 
   RunContext& context_;
   std::function<std::vector<std::byte>(const Fetch&)> record_;
+  std::set<std::uint64_t> waiting_;  // members that want more
 };
 
 }  // namespace dl::cluster

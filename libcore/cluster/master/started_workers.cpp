@@ -29,6 +29,11 @@ std::string host_of(const std::string& place) {
   return place.substr(place.find('@') + 1);
 }
 
+// What names of workers begin with; a number follows.
+std::string stem_of(const WorkerPlace& place) {
+  return place.host.empty() ? "local-" : host_of(place.host) + ":";
+}
+
 // Whether it has one of the keys, each a line, as what echoes its input writes.
 bool tells(const std::string& keys, const std::string& line) {
   std::istringstream lines(keys);
@@ -58,8 +63,7 @@ void StartedWorkers::start() {
 void StartedWorkers::start(Place& place) {
   const int number = starts_++;
   const bool here = place.host.empty();
-  place.name = here ? "local-" + std::to_string(number + 1)
-                    : host_of(place.host) + ":" + std::to_string(number);
+  place.name = stem_of(place) + std::to_string(here ? number + 1 : number);
   place.names.push_back(place.name);
   place.speaks = place.worked = false;
   place.due.reset();
@@ -201,6 +205,28 @@ bool StartedWorkers::has_started(const std::string& name) const {
   return std::ranges::any_of(places_, [&](const Place& place) {
     return std::ranges::count(place.names, name) > 0;
   });
+}
+
+bool StartedWorkers::may_be_called(const std::string& name) const {
+  const std::size_t end = name.find_last_not_of("0123456789") + 1;
+  if (end == name.size()) return false;
+  return std::ranges::any_of(places_, [&](const Place& place) {
+    return name.substr(0, end) == stem_of(place);
+  });
+}
+
+bool StartedWorkers::is_running(const std::string& name,
+                                std::int64_t pid) const {
+  return std::ranges::any_of(places_, [&](const Place& place) {
+    return place.name == name && place.process &&
+           (!place.host.empty() || place.process->pid() == pid);
+  });
+}
+
+bool StartedWorkers::others_live(std::size_t place) const {
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    if (i != place && !places_[i].given_up) return true;
+  return false;
 }
 
 std::int64_t StartedWorkers::expected() const {

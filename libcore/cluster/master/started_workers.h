@@ -63,6 +63,12 @@ class StartedWorkers {
 
   std::vector<std::string> running() const;  // names
   bool has_started(const std::string& name) const;
+  // Whether one that is started, or will be, may have the name.
+  bool may_be_called(const std::string& name) const;
+  // Whether one of that name lives; of this host, with that process.
+  bool is_running(const std::string& name, std::int64_t pid) const;
+  // Whether a worker of another place is there, or will be.
+  bool others_live(std::size_t place) const;
   // How many there will be for now: places that have not failed to join, and
   // are not given up.
   std::int64_t expected() const;

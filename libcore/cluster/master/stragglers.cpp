@@ -42,25 +42,30 @@ void note_at_least(Member& member, std::int64_t batches, double now) {
     note_trained(member, batches, now);
 }
 
-double median_of_others(const std::vector<Member*>& workers,
-                        const Member& member) {
-  std::vector<double> others;
-  for (const Member* other : workers)
-    if (other->number != member.number && is_known(*other))
-      others.push_back(other->batch_seconds);
-  if (others.empty()) return 0;
+Medians::Medians(const std::vector<Member*>& workers) {
+  for (const Member* worker : workers)
+    if (is_known(*worker)) known_.push_back(worker->batch_seconds);
+  std::ranges::sort(known_);
+}
+
+double Medians::of_others(const Member& member) const {
+  const auto own = std::ranges::lower_bound(known_, member.batch_seconds);
+  const bool among =
+      is_known(member) && own != known_.end() && *own == member.batch_seconds;
+  const std::size_t others = known_.size() - (among ? 1 : 0);
+  if (others == 0) return 0;
   // Of two in the middle the slower one.
-  const auto middle =
-      others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2);
-  std::ranges::nth_element(others, middle);
-  return *middle;
+  const std::size_t middle = others / 2;
+  const auto before = static_cast<std::size_t>(own - known_.begin());
+  return known_[among && before <= middle ? middle + 1 : middle];
 }
 
 std::vector<Straggler> find_stragglers(const std::vector<Member*>& workers,
                                        double now) {
   std::vector<Straggler> result;
+  const Medians medians(workers);
   for (Member* member : workers) {
-    const double median = median_of_others(workers, *member);
+    const double median = medians.of_others(*member);
     if (!(median > 0) || member->batch_seconds < kMuchSlower * median) {
       member->slow_since = 0;
       continue;

@@ -22,10 +22,16 @@ void note_trained(Member& member, std::int64_t batches, double now);
 // It has not trained them yet, as far as is known.
 void note_at_least(Member& member, std::int64_t batches, double now);
 
-// The median of what the others need for a mini-batch, in seconds; 0: none of
-// them is known well.
-double median_of_others(const std::vector<Member*>& workers,
-                        const Member& member);
+// What workers need for a mini-batch, each held against the others.
+class Medians {
+ public:
+  explicit Medians(const std::vector<Member*>& workers);
+  // In seconds, without this member's own; 0: none of the others is known well.
+  double of_others(const Member& member) const;
+
+ private:
+  std::vector<double> known_;  // in order
+};
 
 struct Straggler {
   Member* member = nullptr;

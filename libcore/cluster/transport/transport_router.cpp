@@ -25,7 +25,7 @@ namespace {
 constexpr std::chrono::seconds kReportEvery{60};
 constexpr std::chrono::seconds kLookEvery{1};
 constexpr std::chrono::seconds kRebindLimit{5};
-constexpr std::size_t kMostTold = 1000;
+constexpr std::size_t kMostTold = 1000, kGoneKept = 1000;
 constexpr const char* kForeign = "it sent foreign bytes";
 constexpr Milliseconds kFlushEvery{5};  // libzmq does not say when one drains
 
@@ -91,6 +91,7 @@ struct RouterSocket::State {
   std::map<std::string, Queue> queues;  // of peers that are slow
   Expected expected, outgoing;
   std::set<std::string> let_in;
+  std::deque<std::string> gone;  // whose connections ended, of late
   std::vector<Ended> ended;
   std::set<std::string> told_ended;  // who and why
   std::string public_key;
@@ -228,9 +229,12 @@ void RouterSocket::State::serve() {
         told_ended.insert(host + each.why).second)
       log(Level::kWarning,
           "ended the connection of " + each.who + ": " + each.why);
-    if (!each.peer.empty())
-      ended.push_back({std::move(each.peer), std::move(each.why)});
+    if (each.peer.empty()) continue;
+    gone.push_back(each.peer);
+    ended.push_back({std::move(each.peer), std::move(each.why)});
   }
+  // What it sent before may still be under way.
+  for (; gone.size() > kGoneKept; gone.pop_front()) let_in.erase(gone.front());
   flush();
   report();
 }

@@ -241,9 +241,10 @@ void AveragingEpoch::hand_out() {
 // Not where a slot depends on the worker that did it before.
 void AveragingEpoch::speculate() {
   if (how().keeps_history()) return;
-  const std::vector<Member*> workers = context_.members.workers();
+  if (!context_.limits.speculate) return;
+  const Medians medians(context_.members.workers());
   const auto usual = [&](const Member& member) {
-    return median_of_others(workers, member);
+    return medians.of_others(member);
   };
   for (const Lease& lease : overdue(usual)) {
     if (elsewhere_.contains(lease.id)) continue;

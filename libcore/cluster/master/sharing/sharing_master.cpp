@@ -17,6 +17,7 @@ constexpr double kLeaseSeconds = 1.5;
 constexpr std::int64_t kFirstLease = 4;  // while the speed is unknown
 constexpr std::int64_t kLongestLease = 64;
 constexpr std::int64_t kLeasesAhead = 2;  // held by a worker at a time
+constexpr double kHandOutEvery = 0.02;    // seconds, at all members
 
 }  // namespace
 
@@ -41,23 +42,27 @@ SharingEpoch::SharingEpoch(RunContext& context)
       context.sharing_owners);
 }
 
+// All members are looked at some times a second, else those that said
+// something.
 void SharingEpoch::tick() {
-  bring_up_to_date();
+  const bool all = rounds_ || context_.now >= next_look_;
+  if (all) next_look_ = context_.now + kHandOutEvery;
+  if (all) bring_up_to_date();
   if (stage_ == Stage::kTraining) {
-    hand_out();
+    hand_out(all);
     const bool over = winding_up_ ? table_.leases().empty() : table_.complete();
     if (over && !check_) {
       stage_ = Stage::kDraining;
       begin_check();
     }
   }
-  if (check_) follow_check();
+  if (check_ && (all || check_->awaited().empty())) follow_check();
 }
 
 // Replicas start, and start again, from State.
 void SharingEpoch::bring_up_to_date() {
   const std::vector<Member*> workers = context_.members.workers();
-  workers_ = context_.members.counted().size();
+  workers_ = context_.counted = context_.members.counted().size();
   for (Member* member : workers) {
     if (member->in_step || !reachable(*member)) continue;
     release(*member, "it is sent the state anew", false);
@@ -68,6 +73,7 @@ void SharingEpoch::bring_up_to_date() {
 }
 
 void SharingEpoch::take(Member& member, const Message& message) {
+  spoke_.insert(member.number);
   switch (message.type) {
     case MessageType::kUpdate:
       return take_update(member, Update::from_message(message));
@@ -84,24 +90,35 @@ void SharingEpoch::take(Member& member, const Message& message) {
 
 // --- Work -------------------------------------------------------------------
 
-void SharingEpoch::hand_out() {
+// all: to everybody who has room, else to those that said something.
+void SharingEpoch::hand_out(bool all) {
+  const std::set<std::uint64_t> spoke = std::exchange(spoke_, {});
   if (winding_up_) return;
-  if (rounds_)
+  if (rounds_) {
     hand_out_rounds();
-  else
+  } else if (all) {
     hand_out_freely();
-  speculate();
+  } else {
+    for (const std::uint64_t number : spoke)
+      if (Member* member = context_.members.find(number)) fill(*member);
+  }
+  if (all) speculate();
+}
+
+void SharingEpoch::fill(Member& member) {
+  while (has_room(member)) {
+    const std::int64_t size = lease_size(member);
+    if (size == 0 || !grant(member, next_for(member, size))) return;
+  }
 }
 
 void SharingEpoch::hand_out_freely() {
   const std::vector<Member*> workers = context_.members.workers();
   if (workers.empty()) return;
   const double end = seconds_left(workers);  // whoever gets what is free
-  for (Member* member : workers)
-    while (has_room(*member)) {
-      const std::int64_t size = lease_size(*member, workers.size(), end);
-      if (size == 0 || !grant(*member, next_for(*member, size))) break;
-    }
+  share_ = workers.size();
+  ends_ = end > 0 ? context_.now + end : 0;
+  for (Member* member : workers) fill(*member);
   // What would come late from anybody, for those from whom it comes first.
   const auto finish = [&](const Member* m) {
     return static_cast<double>(table_.left_of(m->number) + 1) *
@@ -117,9 +134,10 @@ void SharingEpoch::hand_out_freely() {
 // the result depends on who trains what.
 void SharingEpoch::speculate() {
   if (rounds_ ? rounds_->synchronous() : table_.any_free()) return;
-  const std::vector<Member*> workers = context_.members.workers();
+  if (!context_.limits.speculate) return;
+  const Medians medians(context_.members.workers());
   const auto usual = [&](const Member& member) {
-    return median_of_others(workers, member);
+    return medians.of_others(member);
   };
   for (const Lease& lease : overdue(usual)) {
     Member* member = idle_worker();
@@ -197,10 +215,9 @@ std::int64_t SharingEpoch::iteration_of(std::int64_t batch) const {
 // As long as kLeaseSeconds, but at the end of an epoch, which is so many
 // seconds away, so small that all workers end it together.  0: it would come
 // late with even one mini-batch.
-std::int64_t SharingEpoch::lease_size(const Member& member, std::size_t workers,
-                                      double end) const {
+std::int64_t SharingEpoch::lease_size(const Member& member) const {
   std::int64_t size = std::max<std::int64_t>(
-      1, table_.free() / (2 * static_cast<std::int64_t>(workers)));
+      1, table_.free() / (2 * static_cast<std::int64_t>(share_)));
   if (!(member.batch_seconds > 0)) return std::min(size, kFirstLease);
   const auto batches = [&](double seconds) {
     return static_cast<std::int64_t>(
@@ -208,8 +225,9 @@ std::int64_t SharingEpoch::lease_size(const Member& member, std::size_t workers,
   };
   size = std::min(
       {size, kLongestLease, std::max<std::int64_t>(1, batches(kLeaseSeconds))});
-  if (!(end > 0)) return size;
-  const std::int64_t fits = batches(end) - table_.left_of(member.number);
+  if (!(ends_ > 0)) return size;
+  const std::int64_t fits = batches(std::max(0.0, ends_ - context_.now)) -
+                            table_.left_of(member.number);
   return std::clamp<std::int64_t>(fits, 0, size);
 }
 

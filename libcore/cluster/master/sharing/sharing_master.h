@@ -11,6 +11,7 @@
 #define DL_LIBCORE_CLUSTER_MASTER_SHARING_SHARING_MASTER_H_
 
 #include <optional>
+#include <set>
 
 #include "libcore/cluster/master/phase.h"
 #include "libcore/cluster/master/sharing/agreement.h"
@@ -44,7 +45,8 @@ class SharingEpoch : public Phase {
 
   void bring_up_to_date();
   void set_statistics(std::vector<float> mean);
-  void hand_out();
+  void hand_out(bool all);
+  void fill(Member& member);
   void hand_out_freely();
   void hand_out_rounds();
   void speculate();
@@ -55,8 +57,7 @@ class SharingEpoch : public Phase {
   std::int64_t leases_to_do(const Member& member) const;
   bool grant(Member& member, const std::optional<Lease>& lease);
   std::int64_t iteration_of(std::int64_t batch) const;
-  std::int64_t lease_size(const Member& member, std::size_t workers,
-                          double end) const;
+  std::int64_t lease_size(const Member& member) const;
   double seconds_left(const std::vector<Member*>& workers) const;
 
   // An update's way: take_update() checks it, apply() makes it part of the run
@@ -89,7 +90,12 @@ class SharingEpoch : public Phase {
   data::Epoch order_;
   LeaseTable table_;
   Stage stage_ = Stage::kTraining;
-  std::size_t workers_ = 0;   // that could work at the last tick()
+  double next_look_ = 0;           // when, at all members
+  std::set<std::uint64_t> spoke_;  // members, since the last tick()
+  // As of the last look: who could work, and among how many the rest of the
+  // epoch is shared, which they end then; 0: it is not known.
+  std::size_t workers_ = 0, share_ = 1;
+  double ends_ = 0;
   std::uint64_t beside_ = 0;  // others of the synchronous round in hand
   std::optional<SharingRounds> rounds_;  // if staleness is bounded
   StalenessSummary staleness_;

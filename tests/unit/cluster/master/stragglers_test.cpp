@@ -70,7 +70,7 @@ TEST_CASE("what a worker waits for others is not its own slowness") {
   CHECK(quick.batch_seconds == Approx(0.25));
   CHECK(slow.batch_seconds == Approx(2));
   const std::vector<Member*> both = {&quick, &slow};
-  CHECK(median_of_others(both, slow) == Approx(0.25));
+  CHECK(Medians(both).of_others(slow) == Approx(0.25));
   CHECK(find_stragglers(both, now).empty());
   const auto found = find_stragglers(both, now + 6);
   REQUIRE(found.size() == 1);
