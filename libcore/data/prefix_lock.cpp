@@ -29,7 +29,9 @@ PrefixLock::PrefixLock(const std::string& prefix) {
       (name.parent_path() / ("." + name.filename().string() + ".lock"))
           .string();
   for (;;) {
-    file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    file_ =
+        ::open(path.c_str(),
+               O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (file_ < 0) return;
     const bool locked = ::flock(file_, LOCK_EX | LOCK_NB) == 0;
     if (locked && is_there(file_, path)) {

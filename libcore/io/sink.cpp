@@ -14,6 +14,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/io/own_file.h"
 #include "libcore/io/temporary.h"
 #include "libcore/io/temporary_name.h"
 
@@ -78,28 +79,18 @@ class FileSink : public FdSink {
   std::string path_;
 };
 
-std::string resolved(const std::string& path, const struct stat& info) {
-  if (!S_ISLNK(info.st_mode)) return path;
-  char* real = ::realpath(path.c_str(), nullptr);
-  if (!real) fail(Code::kCantCreate, "create", in_quotes(path));
-  std::string result = real;
-  std::free(real);
-  return result;
-}
-
 struct NewFile {
-  std::string path;  // where it goes: symbolic links are followed
+  std::string path;  // where it goes: symbolic links of ours are followed
   std::unique_ptr<Temporary> temporary = nullptr;
   int fd = -1;
 };
 
-// Keeps the permissions of a file that is replaced.
+// Keeps the permissions of a file of this user that is replaced.
 NewFile create(const std::string& path, bool sweep) {
   struct stat info {};
-  const bool exists = ::lstat(path.c_str(), &info) == 0;
-  NewFile file{exists ? resolved(path, info) : path};
-  if (exists && ::stat(file.path.c_str(), &info) == 0 &&
-      S_ISDIR(info.st_mode)) {
+  NewFile file{follow_own_links(path)};
+  const bool exists = ::lstat(file.path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) {
     errno = EISDIR;
     fail(Code::kCantCreate, "create", in_quotes(path));
   }
@@ -108,13 +99,21 @@ NewFile create(const std::string& path, bool sweep) {
   file.fd = ::open(file.temporary->path().c_str(),
                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file.fd < 0) fail(Code::kCantCreate, "create", in_quotes(path));
-  if (exists) (void)!::fchmod(file.fd, info.st_mode & 07777);
+  if (exists && info.st_uid == ::geteuid())
+    (void)!::fchmod(file.fd, info.st_mode & 0777);
   return file;
 }
 
+// Another user may have put a file there since it was looked at.
 std::unique_ptr<Sink> open_in_place(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) fail(Code::kCantCreate, "open", in_quotes(path));
+  struct stat info {};
+  if (::fstat(fd, &info) != 0 || S_ISREG(info.st_mode)) {
+    ::close(fd);
+    throw Error{Code::kCantCreate,
+                "cannot open " + in_quotes(path) + ": it was replaced"};
+  }
   return std::make_unique<FdSink>(fd, in_quotes(path));
 }
 

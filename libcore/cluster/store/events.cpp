@@ -1,7 +1,6 @@
 #include "libcore/cluster/store/events.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
+#include "libcore/io/own_file.h"
 
 namespace dl::cluster {
 
@@ -32,15 +32,7 @@ EventLog::EventLog(const std::string& path, std::string run,
       incarnation_(incarnation),
       log_(std::move(log)),
       clock_(clock) {
-  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (file_ < 0)
-    throw Error{Code::kCantCreate,
-                "cannot open '" + path + "': " + std::strerror(errno)};
-  struct stat info {};
-  if (::fstat(file_, &info) == 0 && S_ISFIFO(info.st_mode)) {
-    ::close(file_);  // its reader would be waited for
-    throw Error{Code::kCantCreate, "'" + path + "' is a FIFO; remove it"};
-  }
+  file_ = io::open_own(path, O_RDWR | O_CREAT | O_APPEND);
   torn_ = ends_in_torn_line(file_);
 }
 

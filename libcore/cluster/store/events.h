@@ -20,7 +20,7 @@ namespace dl::cluster {
 class EventLog {
  public:
   // run, incarnation: put into every line.  clock: of "mono"; outlives it.
-  // Throws Error: kCantCreate.
+  // Throws Error: as io::open_own().
   EventLog(const std::string& path, std::string run, std::uint64_t incarnation,
            Log log, Clock& clock = monotonic_clock());
   ~EventLog();

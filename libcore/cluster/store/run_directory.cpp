@@ -10,6 +10,7 @@
 #include "libcore/cluster/store/run_files.h"
 #include "libcore/cluster/store/run_json.h"
 #include "libcore/cluster/store/update_log.h"
+#include "libcore/io/own_file.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
 
@@ -143,12 +144,14 @@ std::string first_difference(const Json& a, const Json& b, std::string* left,
 }
 
 RunDirectory::RunDirectory(const std::string& path) : path_(path) {
+  io::require_own_folder(path, "the run directory");
   refuse_other_folder(path);
   std::error_code error;
   made_ = fs::create_directory(path, error);
   if (error)
     throw Error{Code::kCantCreate, "cannot create the run directory '" + path +
                                        "': " + error.message()};
+  io::require_own_folder(path, "the run directory");  // made meanwhile
   lock_.emplace(path);
   sweep();
 }

@@ -23,7 +23,8 @@ class RunDirectory {
   // Makes the folder if it is missing and locks it.  One that it made, and in
   // which no run.json was written, is removed with the object.
   // Throws Error: kUnavailable, another master has it ("'m.run' is in use by
-  // process 812"); kCantCreate, also what refuse_other_folder() says.
+  // process 812"); kCantCreate, also what refuse_other_folder() says;
+  // kNotAuthorised, the folder or a file of the run is another user's.
   explicit RunDirectory(const std::string& path);
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;

@@ -14,6 +14,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/host_name.h"
+#include "libcore/io/own_file.h"
 
 namespace dl::cluster {
 
@@ -75,10 +76,7 @@ bool write_holder(int file, const Holder& holder) {
 // Made in full before it can fail: then the destructor closes the file.
 RunLock::RunLock(const std::string& folder) : RunLock() {
   const std::string name = folder + "/" + kLockName;
-  file_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (file_ < 0)
-    throw Error{Code::kCantCreate,
-                "cannot open '" + name + "': " + std::strerror(errno)};
+  file_ = io::open_own(name, O_RDWR | O_CREAT);
   const int why = try_lock(file_);
   const Holder before = read_holder(file_);
   if (why == EWOULDBLOCK)

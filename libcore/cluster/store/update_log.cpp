@@ -14,6 +14,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/io/hex.h"
+#include "libcore/io/own_file.h"
 #include "libcore/io/sink.h"
 
 namespace dl::cluster {
@@ -98,8 +99,8 @@ void UpdateLog::close() {
 void UpdateLog::open(const std::string& path) {
   close();
   path_ = path;
-  file_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  size_ = file_ < 0 ? -1 : ::lseek(file_, 0, SEEK_END);
+  file_ = io::open_own(path, O_WRONLY | O_APPEND);
+  size_ = ::lseek(file_, 0, SEEK_END);
   if (size_ < 0)
     throw Error{Code::kIo, "cannot open '" + path + "': " + error_text()};
 }

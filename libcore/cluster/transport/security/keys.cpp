@@ -15,6 +15,7 @@
 
 #include "libcore/base/byte_order_mark.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/io/own_file.h"
 #include "libcore/io/temporary_name.h"
 
 namespace dl::cluster {
@@ -117,6 +118,7 @@ std::string stamp_of(const std::string& path) {
 }
 
 void make_folder(const fs::path& path, bool secret) {
+  io::require_own_folder(path.string(), "the folder of keys");
   std::error_code error;
   bool made = fs::create_directories(path, error);
   if (!error && made && secret)
