@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -16,6 +17,7 @@
 #include "libcore/data/rows.h"
 #include "libcore/data/stream.h"
 #include "libcore/io/digest.h"
+#include "libcore/io/file_stamp.h"
 #include "libcore/io/looks_like.h"
 #include "libcore/io/zstd.h"
 
@@ -49,6 +51,12 @@ struct Shard::State {
   std::vector<std::int64_t> records;  // examples of each
   std::vector<Place> places;          // of each
   std::int64_t examples = 0;
+  struct Range {
+    std::uint64_t begin, bytes, digest;
+  };
+  std::vector<Range> ranges;  // of the parts
+  std::mutex mutex;           // of the stamp
+  io::FileStamp stamp;
 
   State() = default;
   ~State() {
@@ -67,6 +75,7 @@ struct Shard::State {
   [[noreturn]] void explain(std::uint64_t size, std::uint64_t end) const;
   std::vector<FilePart> parts(std::uint64_t size);
   void take(const FilePart& part, bool first);
+  void require_same();
 };
 
 // Returns the size of the file.
@@ -79,6 +88,7 @@ std::uint64_t Shard::State::open() {
   if (!S_ISREG(info.st_mode))
     throw Error{Code::kNoInput,
                 "cannot open '" + path + "' as a shard: it is no regular file"};
+  stamp = io::stamp_of(info);
   return static_cast<std::uint64_t>(info.st_size);
 }
 
@@ -182,6 +192,23 @@ void Shard::State::take(const FilePart& part, bool first) {
                   {"a later stream in " + in_quotes(path), "an earlier one"});
 }
 
+// After a read: one that was written to in place is read again as a whole, as
+// a new time may be all that is new.
+void Shard::State::require_same() {
+  const std::lock_guard lock(mutex);
+  const io::FileStamp now = io::stamp_of(fd);
+  if (now == stamp) return;
+  constexpr std::uint64_t kPiece = 1 << 20;
+  for (const Range& range : ranges) {
+    io::Digest sum;
+    for (std::uint64_t at = 0; at < range.bytes; at += kPiece)
+      sum.add(bytes(range.begin + at, std::min(kPiece, range.bytes - at)));
+    if (sum.value() != range.digest)
+      fail(" was written to while it was read; put back what it held");
+  }
+  stamp = now;
+}
+
 Shard::Shard(const std::string& path) : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.path = path;
@@ -189,6 +216,8 @@ Shard::Shard(const std::string& path) : state_(std::make_unique<State>()) {
   s.streams = parts.size();
   for (auto part = parts.rbegin(); part != parts.rend(); ++part)
     s.take(*part, part == parts.rbegin());
+  for (const FilePart& part : parts)
+    s.ranges.push_back({part.begin, part.mark.bytes, part.mark.digest});
 }
 Shard::~Shard() = default;
 Shard::Shard(Shard&&) noexcept = default;
@@ -219,7 +248,10 @@ std::uint64_t Shard::contents() const {
 
 std::vector<std::byte> Shard::read_packed(std::size_t i) const {
   require(i < state_->places.size(), "a record outside its shard");
-  return state_->bytes(state_->places[i].offset, state_->places[i].bytes);
+  std::vector<std::byte> packed =
+      state_->bytes(state_->places[i].offset, state_->places[i].bytes);
+  state_->require_same();
+  return packed;
 }
 
 DataSet Shard::read(std::size_t i) const { return decode(i, read_packed(i)); }

@@ -40,7 +40,7 @@ class Shard {
   std::int64_t examples() const;
 
   // Unpacks record i.  Throws Error: kData, "'x.dls', record 17: ...", it is
-  // damaged or not as the metadata say.
+  // damaged or not as the metadata say, or the file was overwritten in place.
   DataSet read(std::size_t i) const;
   // Its bytes as they lie in the file, to be shipped to a host that cannot
   // open the file; unpack_record() undoes it.

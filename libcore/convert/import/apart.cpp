@@ -131,6 +131,9 @@ void check_end(int status, const ApartLimits& limits) {
     throw Error{Code::kData, "the library that reads it crashed (signal " +
                                  std::to_string(WTERMSIG(status)) +
                                  "): it is damaged"};
+  if (WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(Code::kIo))
+    throw Error{Code::kIo,
+                "it was cut, or its storage failed, while it was read"};
   if (!may_write(limits.result))
     throw Error{Code::kUnavailable,
                 "reading it takes larger files than this shell allows; see "

@@ -169,6 +169,7 @@ File open_file(const std::string& spec) {
   try {
     file.container = container_of(bytes.all());
     file.archive = unpack(bytes.all(), file.container);
+    if (bytes.mapping) bytes.mapping->require_unchanged();
   } catch (Error& e) {
     e.add_context(file.name);
     throw;

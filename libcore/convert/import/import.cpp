@@ -1,9 +1,12 @@
 #include "libcore/convert/import/import.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/convert/import/apart.h"
 #include "libcore/convert/import/dl4j/conf.h"
 #include "libcore/convert/import/dl4j/model.h"
 #include "libcore/convert/import/empty_model.h"
@@ -243,8 +246,7 @@ Imported made_of(const onnx::Model& model,
   return made_of(model, normalizers, options, {});
 }
 
-Imported import_onnx(const File& file, const ImportOptions& options) {
-  onnx::Model model = onnx::model_of(file.archive, file.path);
+Imported work_out(onnx::Model model, const ImportOptions& options) {
   const onnx::NamedNormalizers normalizers = onnx::take_normalizers(model);
   const std::vector<std::string> left_out = onnx::drop_labels(model);
   onnx::want_known(model);
@@ -252,6 +254,8 @@ Imported import_onnx(const File& file, const ImportOptions& options) {
   Imported imported;
   try {
     imported = made_of(model, normalizers, options);
+    for (const auto& beside : model.files)
+      if (beside) beside->require_unchanged();
   } catch (const Error& e) {
     const std::string masked = onnx::why_masked(model);
     if (e.code() == Code::kData && !masked.empty()) bad_data(masked);
@@ -260,6 +264,34 @@ Imported import_onnx(const File& file, const ImportOptions& options) {
   imported.notes.insert(imported.notes.begin(), left_out.begin(),
                         left_out.end());
   return imported;
+}
+
+// The bytes of its numbers, wherever they lie.
+std::uint64_t size_of(const onnx::Model& model, const File& file) {
+  std::uint64_t size = 0;
+  for (const auto& [name, array] : file.archive.arrays)
+    size += array.values.size_bytes();
+  for (const auto& beside : model.files)
+    if (beside) size += beside->bytes().size();
+  return size;
+}
+
+// A few nodes can ask for gigabytes and minutes: all is worked out apart
+// first, where both are limited.  What is wrong besides is said here.
+Imported import_onnx(const File& file, const ImportOptions& options) {
+  onnx::Model model = onnx::model_of(file.archive, file.path);
+  const std::uint64_t size = size_of(model, file);
+  const ApartLimits limits{
+      .memory = (std::uint64_t{1} << 29) + 24 * size,
+      .result = 1 << 16,
+      .time = std::chrono::seconds(5 + static_cast<long>(size >> 22))};
+  run_apart(limits, [&](const Write&) {
+    try {
+      (void)work_out(model, options);
+    } catch (const Error&) {
+    }
+  });
+  return work_out(std::move(model), options);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ struct Model {
 
   std::vector<float> parameters;  // flat, in the order of layout_of()
   std::vector<float> statistics;
-  // After open_model(): the parameters in their file, and that file.
+  // After open_model(): the parameters in their file, and a copy of that.
   std::span<const float> in_file;
   std::shared_ptr<const io::Mapping> file;
   std::span<const float> weights() const {
@@ -51,8 +51,8 @@ void save_model(const Model& model, const std::string& path);
 // Throws Error: kNoInput; kIo; kData, the file is damaged, no model, or of a
 // version not understood.
 Model load_model(const std::string& path, const Log& log = {});
-// The same for prediction: the parameters of a file stay in it, mapped (see
-// io/mapping.h), and the model's vector of them is empty; weights() has them.
+// The same for prediction: the parameters of a file stay in a copy of it in
+// memory, and the model's vector of them is empty; weights() has them.
 Model open_model(const std::string& path, const Log& log = {});
 
 // Copies a model into a network compiled from its configuration, and back.  A

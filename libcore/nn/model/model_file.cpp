@@ -362,14 +362,15 @@ io::SafetensorsHeader read_header(io::Source& source,
   return io::parse_safetensors_start(start);
 }
 
-// The file in memory, if it is one and has `size` bytes; else null.
+// The file in memory, if it is one and has `size` bytes; else null.  keep: in
+// memory that nobody else can change.
 std::shared_ptr<const io::Mapping> map_whole(const std::string& path,
-                                             std::size_t size) {
+                                             std::size_t size, bool keep) {
   std::error_code error;
   if (!io::names_file(path) ||
       std::filesystem::file_size(path, error) != size || error)
     return {};
-  return io::map_file(path);
+  return keep ? io::copy_file(path) : io::map_file(path);
 }
 
 Model read_file(const std::string& path, bool keep, const Log& log) {
@@ -378,7 +379,7 @@ Model read_file(const std::string& path, bool keep, const Log& log) {
   std::vector<std::byte> blob;
   try {
     const std::size_t size = read_header(*source, blob).bytes;
-    const auto file = map_whole(path, size);
+    const auto file = map_whole(path, size, keep);
     // One byte more tells whether that is all.
     if (!file) read_up_to(*source, blob, size + 1);
     if (blob.size() > size)
@@ -393,6 +394,7 @@ Model read_file(const std::string& path, bool keep, const Log& log) {
                               "it; damage to its numbers goes unnoticed");
     });
     if (!model.in_file.empty()) model.file = file;
+    if (file) file->require_unchanged();
     return model;
   } catch (Error& e) {
     if (e.code() == Code::kData) {

@@ -52,6 +52,9 @@ model("reshape.onnx", node("Reshape", ["x", "s"], ["y"]), tensor("s", (2,), stru
 model("batch.onnx", node("Reshape", ["x", "s"], ["y"]), tensor("s", (2,), struct.pack("<2q", 4, 6), 7), dims=(6, 4))
 model("large.onnx", node("ConstantOfShape", ["s"], ["c"]), node("Add", ["x", "c"], ["y"]),
       tensor("s", (2,), struct.pack("<2q", 1 << 40, 1 << 40), 7))
+# Every node stays within what a model may have, and none of the memory is the file's.
+model("range.onnx", node("Range", ["a", "b", "c"], ["r"]), node("ReduceSum", ["r", "a"], ["p"], field(1, "keepdims") + field(3, 0) + field(20, 2)),
+      node("Add", ["x", "p"], ["y"]), *(tensor(n, (1,) if n == "a" else (), struct.pack("<q", v), 7) for n, v in (("a", 0), ("b", (1 << 26) - 9), ("c", 1))))
 model("permuted.onnx", node("Transpose", ["x"], ["y"], integers("perm", (0, 0))))
 model("newer.onnx", node("Relu", ["x"], ["y"]), opset=29)
 model("unread.onnx", node("Relu", ["x"], ["y"], integers("slopes", (1, 2))))
@@ -61,7 +64,7 @@ for _ in range(20000):
     deep = field(5, field(1, "a") + field(6, deep) + field(20, 5))[:100000]
 model("deep.onnx", node("If", ["x"], ["y"], deep))
 PY
-for file in cut cycle self short huge negative wide twice none etc up gone odd argmax reshape batch large permuted newer unread bare deep; do
+for file in cut cycle self short huge negative wide twice none etc up gone odd argmax reshape batch large range permuted newer unread bare deep; do
 	dl-import -q $file.onnx -o m.safetensors
 	echo "$file: status $?"
 done

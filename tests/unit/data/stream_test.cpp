@@ -163,6 +163,26 @@ TEST_CASE("streams that contradict each other do not concatenate") {
             ", 'dog'"));
 }
 
+TEST_CASE("a shard that is overwritten in place under its reader is refused") {
+  Scratch scratch;
+  const std::string before = text_of(sample::stream({4, 5, 6}));
+  scratch.write("s", before);
+  const Shard shard(scratch / "s");
+  const auto later = [&](int seconds) {
+    std::filesystem::last_write_time(
+        scratch / "s", std::filesystem::file_time_type::clock::now() +
+                           std::chrono::seconds(seconds));
+  };
+  // Records of the same sizes, each of them sound.
+  scratch.write("s", text_of(sample::stream({4, 5, 6}, 7)));
+  later(10);
+  CHECK(has(fault_of([&] { shard.read(0); }),
+            "was written to while it was read"));
+  scratch.write("s", before);
+  later(20);
+  CHECK(sample::same(shard.read(0), sample::set(4, 1)));
+}
+
 TEST_CASE("a shard reads any record and ships it packed") {
   Scratch scratch;
   scratch.write("s", text_of(sample::stream({4, 5, 6})));
