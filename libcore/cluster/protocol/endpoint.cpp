@@ -1,7 +1,10 @@
 #include "libcore/cluster/protocol/endpoint.h"
 
-#include <algorithm>
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <array>
+#include <cstdint>
 
 namespace dl::cluster {
 
@@ -33,14 +36,17 @@ std::optional<std::string> ipc_path(std::string_view endpoint) {
   return after(kIpc, endpoint);
 }
 
+// A name may begin as an address does: "127.example.org".
 bool is_local(std::string_view endpoint) {
-  constexpr std::array<std::string_view, 3> kLoopback = {
-      "127.", "localhost:", "[::1]:"};
   const auto address = tcp_address(endpoint);
   if (!address) return ipc_path(endpoint) || endpoint.starts_with("inproc://");
-  return std::ranges::any_of(kLoopback, [&](std::string_view start) {
-    return address->starts_with(start);
-  });
+  const std::size_t colon = address->rfind(':');
+  if (colon == address->npos) return false;
+  const std::string host = address->substr(0, colon);
+  std::array<std::uint8_t, sizeof(in_addr)> bytes{};
+  return host == "localhost" || host == "[::1]" ||
+         (inet_pton(AF_INET, host.c_str(), bytes.data()) == 1 &&
+          bytes[0] == 127);
 }
 
 }  // namespace dl::cluster

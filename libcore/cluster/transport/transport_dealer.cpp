@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "libcore/cluster/transport/connection_bytes.h"
+#include "libcore/cluster/transport/peer_user.h"
 #include "libcore/cluster/transport/socket_monitor.h"
 #include "libcore/cluster/transport/transport.h"
 #include "libcore/cluster/transport/transport_socket.h"
@@ -100,6 +101,12 @@ void DealerSocket::State::serve() {
     switch (event->what) {
       case ZMQ_EVENT_CONNECTED:
         reached = true;
+        if (const auto user = other_user(static_cast<int>(event->value)))
+          throw Error{Code::kNotAuthorised,
+                      endpoint + ": listens for another user (uid " +
+                          std::to_string(*user) +
+                          "), and ipc: is for processes of one; for others "
+                          "there are tcp://127.0.0.1:0 and --keys"};
         bytes = ConnectionBytes::of(static_cast<int>(event->value));
         break;
       case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:

@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <deque>
 #include <map>
 #include <set>
 
 #include "libcore/cluster/protocol/endpoint.h"
 #include "libcore/cluster/transport/bind_address.h"
+#include "libcore/cluster/transport/peer_user.h"
 #include "libcore/cluster/transport/security/zap.h"
 #include "libcore/cluster/transport/socket_monitor.h"
 #include "libcore/cluster/transport/transport.h"
@@ -56,16 +58,19 @@ std::uint64_t bytes_held(const Expected& expected) {
 
 }  // namespace
 
-// Whether somebody listens at the socket of this name.
+// Whether somebody listens at the socket of this name, be it with a full queue
+// of connections that nobody takes up.
 bool is_answered(const std::string& file) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (file.size() >= sizeof address.sun_path) return false;
   std::ranges::copy(file, address.sun_path);
-  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int probe =
+      ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const bool answered =
       ::connect(probe, reinterpret_cast<const sockaddr*>(&address),
-                sizeof address) == 0;
+                sizeof address) == 0 ||
+      errno == EAGAIN;
   ::close(probe);
   return answered;
 }
@@ -202,6 +207,7 @@ void RouterSocket::State::take_path(const std::string& endpoint) {
 
 void RouterSocket::State::bind(const std::string& endpoint) {
   take_path(endpoint);
+  if (ipc_path(endpoint)) let_in_own_user(socket);
   try {
     socket.bind(endpoint);
   } catch (const zmq::error_t& error) {

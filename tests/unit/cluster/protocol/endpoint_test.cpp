@@ -21,7 +21,9 @@ TEST_CASE("what other hosts can reach is not local") {
     CHECK(is_local(local));
   for (const char* open :
        {"tcp://*:0", "tcp://0.0.0.0:7", "tcp://[::]:7", "tcp://10.0.0.1:7",
-        "tcp://localhost.example:7", "tcp://a127.0.0.1:7", ""})
+        "tcp://localhost.example:7", "tcp://a127.0.0.1:7",
+        "tcp://127.example.org:7", "tcp://127.0.0.1.example.org:7",
+        "tcp://127.0.0.1", ""})
     CHECK_FALSE(is_local(open));
 }
 

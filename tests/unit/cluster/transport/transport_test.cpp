@@ -6,17 +6,22 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <cstring>
 #include <memory>
+#include <vector>
 #include <zmq.hpp>
 
 #include "libcore/base/philox.h"
 #include "libcore/cluster/transport/addresses.h"
 #include "tests/unit/cluster/transport/transport_ends.h"
+#include "tests/unit/error_of.h"
 
 namespace dl::cluster::transport_test {
 
@@ -40,6 +45,26 @@ int plain_connection(const std::string& endpoint) {
 }
 
 }  // namespace
+
+TEST_CASE("an ipc address whose listener takes nobody up is in use") {
+  const Scratch folder;
+  const std::string file = folder / "socket";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  REQUIRE(file.size() < sizeof address.sun_path);
+  std::ranges::copy(file, address.sun_path);
+  const auto* to = reinterpret_cast<const sockaddr*>(&address);
+  std::vector<int> all{socket(AF_UNIX, SOCK_STREAM, 0)};
+  REQUIRE(bind(all[0], to, sizeof address) == 0);
+  REQUIRE(listen(all[0], 0) == 0);
+  do {
+    all.push_back(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0));
+  } while (connect(all.back(), to, sizeof address) == 0);
+  REQUIRE(errno == EAGAIN);
+  CHECK(error_of([&] { RouterSocket("ipc://" + file, {}, {}); }) ==
+        "69: cannot bind ipc://" + file + ": Address already in use");
+  for (const int fd : all) close(fd);
+}
 
 TEST_CASE("messages go both ways, over tcp and ipc") {
   Scratch folder;
