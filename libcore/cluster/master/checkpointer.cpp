@@ -68,6 +68,7 @@ void Checkpointer::save(bool last) {
                 "the parameters are no longer finite; the last checkpoint is "
                 "from before that; lower the learning rate"};
   try {
+    context_.events.sync();  // the checkpoint counts what they tell
     context_.report.checkpoint = save_();
     failed_ = 0;
     ++context_.report.checkpoints;

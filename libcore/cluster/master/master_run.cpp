@@ -291,6 +291,10 @@ void Master::start() {
                    store_.incarnation(), *events_, *link_, log_);
   if (!measuring_ || options_.estimate)
     context_->updates = store_.begin_log(run_, state_);
+  // What the history does not tell must not be gone on from.
+  events_->on_trouble([this] {
+    if (context_ && context_->updates) context_->updates->take_back_last();
+  });
   context_->training = plan_.training->catalogue();
   for (const ShardInfo& shard : plan_.training->shards())
     context_->training_files.push_back(shard.path);
@@ -537,6 +541,7 @@ Outcome Master::outcome() {
 Outcome Master::trained() {
   Outcome result = outcome();
   events_->write("report", result.json);
+  events_->sync();
   if (!coordinator_->finished()) {
     log_(Level::kInfo, result.text);
     throw Error{Code::kTryAgain, "stopped: " + coordinator_->stop_reason() +

@@ -16,6 +16,9 @@ namespace dl::cluster {
 
 namespace {
 
+// Of some hundred thousand events.
+constexpr std::size_t kMostWaiting = std::size_t{64} << 20;
+
 // Whether a crash cut the last line short.
 bool ends_in_torn_line(int file) {
   const off_t size = ::lseek(file, 0, SEEK_END);
@@ -33,7 +36,8 @@ EventLog::EventLog(const std::string& path, std::string run,
       log_(std::move(log)),
       clock_(clock) {
   file_ = io::open_own(path, O_RDWR | O_CREAT | O_APPEND);
-  torn_ = ends_in_torn_line(file_);
+  // One that was cut short is closed, so that ours starts a new one.
+  if (ends_in_torn_line(file_)) waiting_ = "\n";
 }
 
 EventLog::~EventLog() { ::close(file_); }
@@ -44,16 +48,36 @@ void EventLog::write(std::string_view event, Json fields) {
   fields["mono"] = clock_.seconds();
   fields["run"] = run_;
   fields["incarnation"] = incarnation_;
-  // One that was cut short is closed, so that ours starts a new one.
-  const std::string line = (torn_ ? "\n" : "") + dump_json(fields) + "\n";
-  const ssize_t written = ::write(file_, line.data(), line.size());
-  if (written > 0) torn_ = line[static_cast<std::size_t>(written) - 1] != '\n';
-  if (written == static_cast<ssize_t>(line.size()) || complained_) return;
+  const std::string line = dump_json(fields) + "\n";
+  if (waiting_.size() + line.size() > kMostWaiting)
+    lost_ = true;
+  else
+    waiting_ += line;
+  if (write_waiting()) return;
+  const std::string why = std::strerror(errno);
+  if (on_trouble_) on_trouble_();
+  if (complained_) return;
   complained_ = true;
-  log_(Level::kWarning,
-       "cannot write '" + path_ +
-           "': " + (written < 0 ? std::strerror(errno) : "it may not grow") +
-           "; the history of this run has gaps, training continues");
+  log_(Level::kWarning, "cannot write '" + path_ + "': " + why +
+                            "; the history waits, and updates until the next "
+                            "checkpoint are not logged; training continues");
+}
+
+bool EventLog::write_waiting() {
+  while (!waiting_.empty()) {
+    const ssize_t written = ::write(file_, waiting_.data(), waiting_.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    waiting_.erase(0, static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+void EventLog::sync() {
+  if (write_waiting() && !lost_ && ::fdatasync(file_) == 0) return;
+  throw Error{Code::kIo, "cannot write '" + path_ + "': " +
+                             (lost_ ? "too many events waited for it"
+                                    : std::strerror(errno))};
 }
 
 std::string last_event(const std::string& path) {

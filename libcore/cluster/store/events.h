@@ -1,13 +1,15 @@
 // events.jsonl: the history of a run, one JSON object a line, dl-run(5).
 //
 // Each line goes out in one write(2) to a file opened for appending, so lines
-// are whole whatever kills the master.  A line that could not be written is
-// reported once and does not stop the run.  Not thread-safe.
+// are whole whatever kills the master.  Lines that cannot be written wait, in
+// order, until they can be; a checkpoint counts once they are on the disk.  Not
+// thread-safe.
 
 #ifndef DL_LIBCORE_CLUSTER_STORE_EVENTS_H_
 #define DL_LIBCORE_CLUSTER_STORE_EVENTS_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -31,13 +33,24 @@ class EventLog {
   // added to it.
   void write(std::string_view event, Json fields = Json::object());
 
+  // Called after each event that has to wait.
+  void on_trouble(std::function<void()> call) { on_trouble_ = std::move(call); }
+
+  // Returns once all events so far are on the disk.
+  // Throws Error: kIo, they cannot be written.
+  void sync();
+
  private:
+  bool write_waiting();  // sets errno
+
   std::string path_, run_;
   std::uint64_t incarnation_;
   Log log_;
   Clock& clock_;
   int file_ = -1;
-  bool torn_ = false;  // the last line is not whole
+  std::string waiting_;  // lines, the first one perhaps begun
+  std::function<void()> on_trouble_;
+  bool lost_ = false;  // some, as too many waited
   bool complained_ = false;
 };
 

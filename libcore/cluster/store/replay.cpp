@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "libcore/base/error.h"
+#include "libcore/base/failpoint.h"
 #include "libcore/cluster/store/averaging_log.h"
 #include "libcore/cluster/store/run_directory.h"
 #include "libcore/cluster/store/run_json.h"
@@ -102,6 +103,12 @@ std::vector<Saved> saved_in(const std::string& folder, const Log& log) {
                            : "")};
   }
   return result;
+}
+
+// A master at work removes what a reader has listed.
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
 }
 
 // One replay: what each file of the log adds to the state.
@@ -222,7 +229,8 @@ std::vector<Saved> saved_checkpoints(const std::string& folder,
                             training.at("version").integer(0, INT64_MAX)),
                         model.weights().size()});
     } catch (const Error& error) {
-      log(Level::kWarning, std::string(error.what()) + "; passed over");
+      if (is_there(path))
+        log(Level::kWarning, std::string(error.what()) + "; passed over");
     }
   }
   return result;
@@ -309,6 +317,7 @@ Steps replayable_steps(const std::string& folder, const Log& log) {
       while (memory->reader().next()) {
       }
     } catch (const Error& error) {
+      if (!is_there(file.path)) continue;
       if (error.code() != Code::kData) throw;
       log(Level::kWarning, error.what());
     }
@@ -327,25 +336,21 @@ Steps replayable_steps(const std::string& folder, const Log& log) {
   return steps;
 }
 
-std::uint64_t replay_model(const std::string& folder, std::uint64_t step,
-                           const std::string& output, const Log& log) {
-  const Steps steps = replayable_steps(folder, log);
-  if (step == kLastUpdate) step = steps.back().second;
-  if (std::ranges::none_of(steps, [&](const auto& range) {
-        return range.first <= step && step <= range.second;
-      }))
-    throw Error{Code::kNoInput, "'" + folder + "' cannot give step " +
-                                    std::to_string(step) + "; it can give " +
-                                    text_of(steps)};
+namespace {
+
+// The model after an update that the folder could give; nothing: not any more.
+std::optional<nn::Model> rebuilt(const std::string& folder,
+                                 std::uint64_t step) {
   std::optional<Saved> from;
   for (const Saved& saved : saved_in(folder, silent()))
     if (saved.version <= step) from = saved;
+  if (!from) return std::nullopt;
   nn::Model model = nn::load_model(from->path);
   RunState state = state_of(model, from->path);
   if (state.version < step)
     replay(folder, log_identity(folder, from->parameters), state, step,
            silent());
-  require(state.version == step, "a step that can be rebuilt");
+  if (state.version != step) return std::nullopt;
   // The first checkpoint is from before there were workers.
   if (!model.provenance.empty())
     model.provenance.back().instructions = instructions_in(
@@ -355,8 +360,42 @@ std::uint64_t replay_model(const std::string& folder, std::uint64_t step,
   model.updater_state.clear();
   model.training = Json();
   model.training_vectors.clear();
-  nn::save_model(model, output);
-  return step;
+  return model;
+}
+
+}  // namespace
+
+// Beside a master at work a step may be gone before it is rebuilt.
+std::uint64_t replay_model(const std::string& folder, std::uint64_t wanted,
+                           const std::string& output, const Log& log) {
+  constexpr int kTries = 20;
+  for (int tries = 1;; ++tries) {
+    const Steps steps = replayable_steps(folder, log);
+    const std::uint64_t step =
+        wanted == kLastUpdate ? steps.back().second : wanted;
+    if (std::ranges::none_of(steps, [&](const auto& range) {
+          return range.first <= step && step <= range.second;
+        }))
+      throw Error{Code::kNoInput, "'" + folder + "' cannot give step " +
+                                      std::to_string(step) + "; it can give " +
+                                      text_of(steps)};
+    failpoint("replay.after_list");
+    try {
+      if (const auto model = rebuilt(folder, step)) {
+        nn::save_model(*model, output);
+        return step;
+      }
+    } catch (const Error& error) {
+      const bool gone =
+          error.code() == Code::kNoInput || error.code() == Code::kIo;
+      if (!gone || tries == kTries) throw;
+    }
+    if (tries == kTries)
+      throw Error{Code::kTryAgain,
+                  "the run in '" + folder +
+                      "' goes on faster than its steps are rebuilt; run this "
+                      "again, or once it has ended"};
+  }
 }
 
 }  // namespace dl::cluster

@@ -59,7 +59,7 @@ void check_run(const nn::Model& checkpoint, const std::string& path);
 // dl-master --replay: writes the model after update `step` to `output`; the
 // last one if step is kLastUpdate.  Returns the step.
 // Throws Error: kNoInput, kData, the step cannot be rebuilt: the message names
-// those that can.
+// those that can; kTryAgain, a master at work removes them before.
 std::uint64_t replay_model(const std::string& folder, std::uint64_t step,
                            const std::string& output, const Log& log);
 

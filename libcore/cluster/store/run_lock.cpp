@@ -43,11 +43,11 @@ std::optional<Holder> holder_in(const std::string& text) {
   return holder;
 }
 
-Holder read_holder(int file) {
+std::string read_text(int file) {
   std::string text(kMostText, '\0');
   const ssize_t size = ::pread(file, text.data(), text.size(), 0);
   text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  return holder_in(text).value_or(Holder());
+  return text;
 }
 
 // Zero, or why it cannot be had.  The system takes a moment to end a process
@@ -61,14 +61,28 @@ int try_lock(int file) {
   return EWOULDBLOCK;
 }
 
-// Never empty in between: the count must not be lost.
-bool write_holder(int file, const Holder& holder) {
-  const std::string text = std::to_string(holder.pid) + " " +
-                           std::to_string(holder.incarnation) + " " +
-                           holder.host + "\n";
+bool replace_text(int file, const std::string& text) {
   const auto size = static_cast<ssize_t>(text.size());
-  return ::pwrite(file, text.data(), text.size(), 0) == size &&
-         ::ftruncate(file, size) == 0;
+  const ssize_t written = ::pwrite(file, text.data(), text.size(), 0);
+  if (written >= 0 && written < size) errno = ENOSPC;
+  return written == size && ::ftruncate(file, size) == 0;
+}
+
+// Never empty in between: the count must not be lost, and a disk may be full.
+bool write_holder(int file, const Holder& holder, const std::string& before) {
+  if (replace_text(file, std::to_string(holder.pid) + " " +
+                             std::to_string(holder.incarnation) + " " +
+                             holder.host + "\n"))
+    return true;
+  const int why = errno;
+  (void)!replace_text(file, before);
+  errno = why;
+  return false;
+}
+
+// What a write that was cut short leaves of a lock.
+bool is_begun(const std::string& text) {
+  return text.find_first_not_of("0123456789 ") == std::string::npos;
 }
 
 }  // namespace
@@ -78,7 +92,8 @@ RunLock::RunLock(const std::string& folder) : RunLock() {
   const std::string name = folder + "/" + kLockName;
   file_ = io::open_own(name, O_RDWR | O_CREAT);
   const int why = try_lock(file_);
-  const Holder before = read_holder(file_);
+  const std::string text = read_text(file_);
+  const Holder before = holder_in(text).value_or(Holder());
   if (why == EWOULDBLOCK)
     throw Error{Code::kUnavailable, "the run directory '" + folder +
                                         "' is in use by " + before.describe()};
@@ -87,8 +102,10 @@ RunLock::RunLock(const std::string& folder) : RunLock() {
                 "cannot lock '" + name + "': " + std::strerror(why) +
                     "; give a --run on storage that can lock files"};
   incarnation_ = before.incarnation + 1;
-  if (!write_holder(file_, {static_cast<std::uint64_t>(::getpid()),
-                            incarnation_, host_name()}))
+  if (!write_holder(
+          file_,
+          {static_cast<std::uint64_t>(::getpid()), incarnation_, host_name()},
+          text))
     throw Error{Code::kIo,
                 "cannot write '" + name + "': " + std::strerror(errno)};
 }
@@ -103,7 +120,7 @@ bool may_be_lock(const std::filesystem::directory_entry& entry) {
   std::string text(kMostText, '\0');
   file.read(text.data(), kMostText);
   text.resize(static_cast<std::size_t>(file.gcount()));
-  return text.empty() || holder_in(text);
+  return is_begun(text) || holder_in(text);
 }
 
 }  // namespace dl::cluster

@@ -99,6 +99,7 @@ void UpdateLog::close() {
 void UpdateLog::open(const std::string& path) {
   close();
   path_ = path;
+  before_last_.reset();
   file_ = io::open_own(path, O_WRONLY | O_APPEND);
   size_ = ::lseek(file_, 0, SEEK_END);
   if (size_ < 0)
@@ -166,6 +167,7 @@ void UpdateLog::append(const LogEntry& entry) {
   const auto tail = encode_tail(entry);
   std::array parts = {part_of(head), part_of(entry.payload), part_of(tail)};
   if (write_all(file_, parts)) {
+    before_last_ = size_;
     size_ += static_cast<std::int64_t>(head.size() + entry.payload.size() +
                                        tail.size());
     return;
@@ -177,6 +179,13 @@ void UpdateLog::append(const LogEntry& entry) {
   log_(Level::kWarning, "cannot write '" + path_ + "': " + why +
                             "; updates until the next checkpoint are not "
                             "logged, training continues");
+}
+
+void UpdateLog::take_back_last() {
+  if (file_ < 0) return;
+  if (before_last_ && ::ftruncate(file_, *before_last_) != 0)
+    log_(Level::kDetail, error_text());
+  close();
 }
 
 void UpdateLog::end_epoch(const RunState& state) {

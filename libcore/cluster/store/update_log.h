@@ -70,6 +70,9 @@ class UpdateLog {
 
   // Where that fails there is one warning and no log until the next begin().
   void append(const LogEntry& entry);
+  // Removes the entry that was appended last since begin(), as its history
+  // could not be written; nothing is logged until the next begin().
+  void take_back_last();
   // state: after the epoch, all counters moved on.
   void end_epoch(const RunState& state);
 
@@ -105,6 +108,7 @@ class UpdateLog {
   std::string path_;
   std::uint64_t base_ = 0;
   std::int64_t size_ = 0;
+  std::optional<std::int64_t> before_last_;  // size
 };
 
 // The payload of kEpochEnd: counters of the run, and the running statistics.

@@ -1,15 +1,15 @@
 #include "libcore/cluster/store/run_directory.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 
 #include "libcore/cluster/store/events.h"
 #include "libcore/cluster/store/run_state.h"
+#include "tests/unit/error_of.h"
+#include "tests/unit/full_disk.h"
 #include "tests/unit/scratch.h"
 
 namespace dl::cluster::run_directory_test {
@@ -195,37 +195,6 @@ TEST_CASE("events are whole lines, also after one that was cut short") {
   CHECK(Json::parse(line)["event"] == "lost");
 }
 
-TEST_CASE("an event that a full disk cut short does not take the next one") {
-  Scratch folder;
-  const std::string path = folder / "events.jsonl";
-  int warnings = 0;
-  EventLog events(path, "r1", 2,
-                  [&](dl::Level, const std::string&) { ++warnings; });
-  events.write("join");
-  // As on a disk with room for 20 more bytes.
-  const auto before = ::signal(SIGXFSZ, SIG_IGN);
-  rlimit old{};
-  REQUIRE(::getrlimit(RLIMIT_FSIZE, &old) == 0);
-  rlimit full = old;
-  full.rlim_cur = fs::file_size(path) + 20;
-  REQUIRE(::setrlimit(RLIMIT_FSIZE, &full) == 0);
-  events.write("lost");
-  events.write("lost");
-  REQUIRE(::setrlimit(RLIMIT_FSIZE, &old) == 0);
-  ::signal(SIGXFSZ, before);
-  CHECK(last_event(path) == "join");
-  events.write("report");
-  events.write("stop");
-  CHECK(warnings == 1);
-  CHECK(last_event(path) == "stop");
-  std::ifstream in(path);
-  std::vector<std::string> whole;
-  for (std::string line; std::getline(in, line);)
-    if (const Json event = Json::parse(line, nullptr, false); event.is_object())
-      whole.push_back(event["event"]);
-  CHECK(whole == std::vector<std::string>{"join", "report", "stop"});
-}
-
 TEST_CASE("a lock that was cut short still counts the starts") {
   Scratch folder;
   const std::string path = folder / "m.run";
@@ -235,6 +204,27 @@ TEST_CASE("a lock that was cut short still counts the starts") {
     CHECK_THROWS_WITH(RunDirectory(path), Catch::Contains(" on "));
   }
   std::ofstream(path + "/lock") << "812 7\n";  // of version 0.1
+  CHECK(RunDirectory(path).incarnation() == 8);
+}
+
+TEST_CASE("a full disk that cuts a lock short does not block the next start") {
+  Scratch folder;
+  const std::string path = folder / "m.run";
+  fs::create_directory(path);
+  {
+    const FullDisk full(3);
+    CHECK(error_of([&] {
+            RunDirectory start(path);
+          }).starts_with("74: cannot write '" + path + "/lock'"));
+  }
+  CHECK(fs::file_size(path + "/lock") == 0);
+  std::ofstream(path + "/lock") << "31";  // of earlier versions
+  CHECK(RunDirectory(path).incarnation() == 1);
+  std::ofstream(path + "/lock") << "1 7\n";
+  {
+    const FullDisk full(5);
+    CHECK_THROWS(RunDirectory(path));
+  }
   CHECK(RunDirectory(path).incarnation() == 8);
 }
 
