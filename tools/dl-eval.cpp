@@ -132,6 +132,7 @@ dl::eval::Evaluations evaluate_all(const Args& a,
                    const std::lock_guard lock(mutex);
                    dl::eval::merge(total, std::move(part));
                  });
+  if (examples == 0) dl::bad_data("the inputs have no examples");
   return total;
 }
 

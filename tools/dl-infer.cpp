@@ -93,13 +93,16 @@ void write_scores(const Args& a, const std::vector<std::string>& specs) {
       dl::nn::open_model(a.model, dl::cli::log()),
       {a.samples, static_cast<std::uint64_t>(a.seed), a.predictor});
   const auto sink = a.output == "-" ? nullptr : dl::io::open_sink(a.output);
+  bool any = false;
   for (const std::string& spec : specs)
     scorer.run(spec, [&](std::string_view text) {
+      any = any || !text.empty();
       if (sink)
         sink->write(std::as_bytes(std::span(text)));
       else
         print(text);
     });
+  if (!any) dl::bad_data("the inputs have no examples");
   if (sink) sink->close();
 }
 
@@ -150,6 +153,7 @@ void run(const Args& a) {
             progress.update(
                 [&] { return std::to_string(examples) + " examples"; });
         });
+  if (examples == 0) dl::bad_data("the inputs have no examples");
   if (state) state->check_complete();
   out->close();
   // After it: who runs it again when it failed in between gets the same.

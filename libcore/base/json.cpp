@@ -173,10 +173,12 @@ Json parse_json(std::string_view text, const std::string& name, Code code,
   text = without_byte_order_mark(text);
   refuse_utf16(text, name, code);
   StrictBuilder builder("JSON", max_values);
-  std::size_t read = 0;
+  std::size_t read = text.find('\0');  // the parser takes it for the end
+  const bool has_end = read != std::string_view::npos;
+  if (!has_end) read = 0;
   CountingIterator<char> first(text.data(), &read);
   CountingIterator<char> last(text.data() + text.size(), &read);
-  if (Json::sax_parse(first, last, &builder)) return builder.take();
+  if (!has_end && Json::sax_parse(first, last, &builder)) return builder.take();
   std::string_view before = text.substr(0, std::min(read, text.size()));
   auto line = 1 + std::count(before.begin(), before.end(), '\n');
   std::size_t start = before.rfind('\n');
@@ -185,7 +187,7 @@ Json parse_json(std::string_view text, const std::string& name, Code code,
                            : before.size() - start - 1;
   throw Error{code, name + ", line " + std::to_string(line) + ", column " +
                         std::to_string(std::max<std::size_t>(column, 1)) +
-                        ": " + builder.problem()};
+                        ": " + (has_end ? "a NUL" : builder.problem())};
 }
 
 Json parse_msgpack(std::span<const std::byte> bytes, const std::string& name,
@@ -210,15 +212,16 @@ bool JsonView::has(std::string_view key) const {
 JsonView JsonView::at(std::string_view key) const {
   if (!value_->is_object()) fail("an object");
   auto found = value_->find(key);
-  std::string path =
-      path_.empty() ? displayed(key) : path_ + "." + displayed(key);
+  std::string path = displayed(path_);  // its caller's may be any name
+  path += (path.empty() ? "" : ".") + displayed(key);
   if (found == value_->end()) throw Error{code_, path + ": is missing"};
   return {*found, code_, std::move(path)};
 }
 
 JsonView JsonView::at(std::size_t index) const {
   if (index >= size()) fail("an array of more elements");
-  return {(*value_)[index], code_, path_ + "[" + std::to_string(index) + "]"};
+  return {(*value_)[index], code_,
+          displayed(path_) + "[" + std::to_string(index) + "]"};
 }
 
 std::size_t JsonView::size() const {
@@ -285,15 +288,15 @@ void JsonView::only(std::initializer_list<std::string_view> keys) const {
     if (std::find(keys.begin(), keys.end(), item.key()) == keys.end()) {
       std::string near = nearest(item.key(), {keys.begin(), keys.end()});
       throw Error{code_,
-                  (path_.empty() ? "" : path_ + ".") + displayed(item.key()) +
-                      ": unknown key" +
+                  (path_.empty() ? "" : displayed(path_) + ".") +
+                      displayed(item.key()) + ": unknown key" +
                       (near.empty() ? "" : "; did you mean '" + near + "'?")};
     }
 }
 
 void JsonView::fail(const std::string& want) const {
-  throw Error{code_, (path_.empty() ? "" : path_ + ": ") + "want " + want +
-                         ", got " + describe(*value_)};
+  throw Error{code_, (path_.empty() ? "" : displayed(path_) + ": ") + "want " +
+                         want + ", got " + describe(*value_)};
 }
 
 std::string nearest(std::string_view word,

@@ -54,8 +54,14 @@ const Log& log() { return terminal.log; }
 void show(const std::string& line) { write_line(displayed_lines(line)); }
 bool verbose() { return terminal.verbose; }
 
+// No line of a message is to look as if it were another one.
 void report(const std::string& tool, const std::string& message) {
-  write_line(tool + ": " + displayed_lines(message));
+  const std::string begin = tool + ": ";
+  std::string text = displayed_lines(message);
+  for (std::size_t at = 0;
+       (at = text.find("\n" + begin, at)) != std::string::npos; ++at)
+    text.replace(at, 1, "\\n");
+  write_line(begin + text);
 }
 
 void write_line(const std::string& line) {

@@ -100,7 +100,7 @@ const Field* field_of(const Metadata& metadata, const char* name) {
 void check_width(const Field& field, const Names& names, const char* tensor) {
   const std::int64_t width = field.shape.rank() > 0 ? field.shape.back() : 1;
   if (std::cmp_not_equal(width, names.size()))
-    bad_data("'" + std::string(tensor) + "' has " + std::to_string(width) +
+    bad_data("'" + displayed(tensor) + "' has " + std::to_string(width) +
              " columns, but there are " + std::to_string(names.size()) +
              " names of them");
 }
@@ -355,7 +355,7 @@ Alignment align(const Metadata& data, const Metadata& wanted, bool labels) {
   static_cast<Order&>(result) = whole;
   result.note = whole.note;
   for (const std::string& name : wanted.names()) {
-    const std::string called = "what is called '" + name + "'";
+    const std::string called = "what is called '" + displayed(name) + "'";
     try {
       const Finding part =
           find_order(data.part(name), wanted.part(name), labels);

@@ -100,7 +100,8 @@ std::string contradiction(const Metadata& before, const Metadata& next,
   for (const auto& [name, about] : next.parts) {
     const auto other = before.parts.find(name);
     if (text.empty() && other != before.parts.end())
-      text = difference(other->second, about, " of '" + name + "'", names);
+      text = difference(other->second, about, " of '" + displayed(name) + "'",
+                        names);
   }
   return text;
 }

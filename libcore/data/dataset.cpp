@@ -30,7 +30,7 @@ const tensor::Tensor* DataSet::find(const std::string& name) const {
 
 const tensor::Tensor& DataSet::get(const std::string& name) const {
   if (const tensor::Tensor* t = find(name)) return *t;
-  throw Error{Code::kData, "there is no tensor '" + name + "'"};
+  throw Error{Code::kData, "there is no tensor '" + displayed(name) + "'"};
 }
 
 DataSet DataSet::slice(std::int64_t begin, std::int64_t end) const {

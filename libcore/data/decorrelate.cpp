@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/number_format.h"
 #include "libcore/linalg/eigen.h"
@@ -51,7 +52,7 @@ std::optional<Decorrelation> Decorrelation::of(std::string_view kind) {
         kind[kPca.size() + 1] != '0')
       return Decorrelation{components};
   }
-  throw Error{Code::kUsage, "normalizer '" + std::string(kind) +
+  throw Error{Code::kUsage, "normalizer '" + displayed(kind) +
                                 "': want pca:K, K components, as pca:50"};
 }
 

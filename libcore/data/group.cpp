@@ -40,7 +40,7 @@ ExampleGroup::ExampleGroup(const std::string& text, const Metadata& data) {
   const std::string near = nearest(text, data.columns);
   throw Error{Code::kUsage,
               "--group: the features have no column " + in_quotes(text) +
-                  (!near.empty() ? "; did you mean '" + near + "'?"
+                  (!near.empty() ? "; did you mean '" + displayed(near) + "'?"
                    : has_ids     ? "; --group id is by the ids"
                                  : "")};
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "libcore/base/display.h"
 #include "libcore/data/contradiction.h"
 #include "libcore/data/label_mask.h"
 #include "libcore/data/rows.h"
@@ -211,7 +212,7 @@ Json example_to_json(const DataSet& set, std::int64_t i,
     }
     const tensor::Shape shape = t.shape().without_first();
     if (shape.elements() > kMaxShown)
-      throw Error{Code::kData, "'" + name + "' of an example has " +
+      throw Error{Code::kData, "'" + displayed(name) + "' of an example has " +
                                    std::to_string(shape.elements()) +
                                    " values, too many for JSON"};
     std::int64_t at = i * shape.elements();

@@ -121,7 +121,7 @@ void check_names(const About& m, const std::map<std::string, Field>& schema,
   const tensor::Shape& shape = features->second.shape;
   const std::int64_t width = shape.rank() > 0 ? shape.back() : 1;
   if (std::cmp_not_equal(width, m.columns.size()))
-    bad_data("'" + tensor + "' has " + std::to_string(width) +
+    bad_data("'" + displayed(tensor) + "' has " + std::to_string(width) +
              " columns, but there are " + std::to_string(m.columns.size()) +
              " names of them");
 }
@@ -317,7 +317,7 @@ Metadata Metadata::from_strings(
   const auto parse = [&](const std::string& key, auto&& take) {
     const std::string* value = find(key);
     if (!value) return;
-    const std::string name = "metadata '" + key + "'";
+    const std::string name = "metadata '" + displayed(key) + "'";
     const Json json = parse_json(*value, name, Code::kData);
     take(JsonView(json, Code::kData, name));
   };

@@ -24,8 +24,8 @@ void check_classes(const std::string& name, const tensor::Tensor& labels,
       const auto values = labels.as<T>();
       for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] < 0 || static_cast<std::size_t>(values[i]) >= classes)
-          bad_data("example " + std::to_string(i) + ": '" + name + "' is " +
-                   std::to_string(values[i]) + ", want 0.." +
+          bad_data("example " + std::to_string(i) + ": '" + displayed(name) +
+                   "' is " + std::to_string(values[i]) + ", want 0.." +
                    std::to_string(classes - 1));
     }
   });

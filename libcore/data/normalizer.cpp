@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 
 namespace dl::data {
@@ -103,14 +104,14 @@ Normalizer Normalizer::fit(std::string_view kind, const Metadata& metadata) {
   if (kind == "auto") return automatic(metadata);
   if (kind != "scale" && kind != "standardize" && kind != "minmax")
     throw Error{Code::kUsage,
-                "unknown normalizer '" + std::string(kind) +
+                "unknown normalizer '" + displayed(kind) +
                     "', want auto, none, scale, standardize, minmax, pca:K "
                     "or whiten"};
   const tensor::DType dtype = features_field(metadata).dtype;
   if (kind == "scale") return scale_of(dtype);
   if (!metadata.statistics || metadata.statistics->count == 0)
     bad_config(
-        "normalizer '" + std::string(kind) +
+        "normalizer '" + displayed(kind) +
         "' needs statistics of the features, which the data do not have");
   return kind == "minmax" ? min_max(*metadata.statistics, dtype)
                           : standard(*metadata.statistics, dtype);

@@ -86,8 +86,8 @@ std::uint64_t Shard::State::open() {
     throw Error{Code::kNoInput,
                 "cannot open " + in_quotes(path) + ": " + std::strerror(errno)};
   if (!S_ISREG(info.st_mode))
-    throw Error{Code::kNoInput,
-                "cannot open '" + path + "' as a shard: it is no regular file"};
+    throw Error{Code::kNoInput, "cannot open '" + displayed(path) +
+                                    "' as a shard: it is no regular file"};
   stamp = io::stamp_of(info);
   return static_cast<std::uint64_t>(info.st_size);
 }

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
 #include "libcore/data/rows.h"
@@ -15,9 +16,9 @@ constexpr std::uint64_t kClassStream = 4;  // use of the seed
 constexpr double kRounding = 1e-9;
 
 [[noreturn]] void refuse_split(const std::string& text) {
-  throw Error{
-      Code::kUsage,
-      "--split: want NAME=FRACTION,... that add up to 1, got '" + text + "'"};
+  throw Error{Code::kUsage,
+              "--split: want NAME=FRACTION,... that add up to 1, got '" +
+                  displayed(text) + "'"};
 }
 
 bool is_word(std::string_view name) {

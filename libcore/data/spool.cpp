@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/io/temporary.h"
 #include "libcore/io/temporary_name.h"
@@ -43,7 +44,7 @@ struct Spool::State {
   }
   [[noreturn]] void fail(Code code, const char* what) const {
     throw Error{code, std::string("cannot ") + what +
-                          " a temporary file beside '" + beside +
+                          " a temporary file beside '" + displayed(beside) +
                           "': " + std::strerror(errno)};
   }
   void open();

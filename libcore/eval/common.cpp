@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "libcore/base/display.h"
 #include "libcore/base/names.h"
 #include "libcore/eval/text.h"
 
@@ -68,12 +69,12 @@ Settings::Settings(std::string_view text) {
     const char* end = item.data() + item.size();
     if (equals == std::string_view::npos)
       throw Error{Code::kUsage,
-                  "'" + std::string(item) + "': want SETTING=NUMBER"};
+                  "'" + displayed(item) + "': want SETTING=NUMBER"};
     const auto result = std::from_chars(item.data() + equals + 1, end, value);
     if (result.ec != std::errc{} || result.ptr != end || !std::isfinite(value))
-      throw Error{Code::kUsage, "'" + std::string(item) + "': want a number"};
+      throw Error{Code::kUsage, "'" + displayed(item) + "': want a number"};
     if (!values_.emplace(item.substr(0, equals), value).second)
-      throw Error{Code::kUsage, "'" + std::string(item) + "': given twice"};
+      throw Error{Code::kUsage, "'" + displayed(item) + "': given twice"};
   }
 }
 
@@ -84,9 +85,9 @@ double Settings::number(const std::string& name, double fallback, double min,
   const double value = at->second;
   values_.erase(at);
   if (!(value >= min && value <= max))
-    throw Error{Code::kUsage, "setting '" + name + "': want " + shortest(min) +
-                                  ".." + shortest(max) + ", got " +
-                                  shortest(value)};
+    throw Error{Code::kUsage, "setting '" + displayed(name) + "': want " +
+                                  shortest(min) + ".." + shortest(max) +
+                                  ", got " + shortest(value)};
   return value;
 }
 
@@ -96,16 +97,16 @@ std::int64_t Settings::integer(const std::string& name, std::int64_t fallback,
       number(name, static_cast<double>(fallback), static_cast<double>(min),
              static_cast<double>(max));
   if (value != std::floor(value))
-    throw Error{Code::kUsage, "setting '" + name + "': want an integer, got " +
-                                  shortest(value)};
+    throw Error{Code::kUsage, "setting '" + displayed(name) +
+                                  "': want an integer, got " + shortest(value)};
   return static_cast<std::int64_t>(value);
 }
 
 void Settings::finish(std::string_view kind) const {
   if (!values_.empty())
-    throw Error{Code::kUsage, "evaluation '" + std::string(kind) +
+    throw Error{Code::kUsage, "evaluation '" + displayed(kind) +
                                   "' has no setting '" +
-                                  values_.begin()->first + "'"};
+                                  displayed(values_.begin()->first) + "'"};
 }
 
 Common::Common(std::string_view kind, Subject subject,
@@ -187,7 +188,7 @@ void Common::add(const tensor::Tensor& predictions,
 void Common::merge(const Evaluation& other) {
   const auto* same = dynamic_cast<const Common*>(&other);
   if (same == nullptr || same->kind_ != kind_)
-    throw Error{Code::kData, "cannot merge evaluations '" + std::string(kind_) +
+    throw Error{Code::kData, "cannot merge evaluations '" + displayed(kind_) +
                                  "' and '" + std::string(other.kind()) + "'"};
   const char* differs = nullptr;
   if (same->outputs() != outputs()) differs = "number of outputs";
@@ -195,7 +196,7 @@ void Common::merge(const Evaluation& other) {
   if (same->settings_ != settings_) differs = "settings";
   if (same->subject_.output != subject_.output) differs = "outputs";
   if (differs != nullptr)
-    throw Error{Code::kData, "cannot merge evaluations '" + std::string(kind_) +
+    throw Error{Code::kData, "cannot merge evaluations '" + displayed(kind_) +
                                  "': their " + differs + " differ"};
   merge_same(other);
 }
@@ -215,9 +216,9 @@ double Common::metric(std::string_view name) const {
           std::from_chars(row.data(), row.data() + row.size(), j);
       if (error != std::errc{} || end != row.data() + row.size() || j < 0 ||
           j >= rows())
-        throw Error{Code::kUsage, "'" + std::string(name) +
+        throw Error{Code::kUsage, "'" + displayed(name) +
                                       "': there is no class or output '" +
-                                      std::string(row) + "'"};
+                                      displayed(row) + "'"};
     }
     const double value = find(by_output()[static_cast<std::size_t>(j)],
                               name.substr(0, slash), found);
@@ -231,10 +232,10 @@ double Common::metric(std::string_view name) const {
   std::string has;
   for (const std::string& each : all) has += (has.empty() ? "" : ", ") + each;
   throw Error{Code::kUsage,
-              "evaluation '" + std::string(kind_) + "' has no metric '" +
-                  std::string(name) + "'" +
+              "evaluation '" + displayed(kind_) + "' has no metric '" +
+                  displayed(name) + "'" +
                   (near.empty() ? "; it has " + has
-                                : "; did you mean '" + near + "'?")};
+                                : "; did you mean '" + displayed(near) + "'?")};
 }
 
 std::vector<std::string> Common::metrics() const {

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "libcore/base/display.h"
 #include "libcore/base/names.h"
 #include "libcore/eval/binary.h"
 #include "libcore/eval/calibration.h"
@@ -56,11 +57,12 @@ std::unique_ptr<Evaluation> make_evaluation(std::string_view kind,
   const Entry* entry = find_kind(name);
   if (entry == nullptr) {
     const std::string near = nearest(name, all_kinds());
-    throw Error{Code::kUsage,
-                "there is no evaluation '" + std::string(name) + "'" +
-                    (near.empty() ? " (want classification, binary, roc, "
-                                    "regression or calibration)"
-                                  : "; did you mean '" + near + "'?")};
+    throw Error{
+        Code::kUsage,
+        "there is no evaluation '" + displayed(name) + "'" +
+            (near.empty() ? " (want classification, binary, roc, "
+                            "regression or calibration)"
+                          : "; did you mean '" + displayed(near) + "'?")};
   }
   kind.remove_prefix(std::min(kind.size(), name.size() + 1));
   return entry->make(subject, Settings(kind));
@@ -145,9 +147,9 @@ double find_metric(const All& all, std::string_view name) {
     if (!own) continue;
     if (owner != nullptr && owner->output() != evaluation->output())
       throw Error{Code::kUsage, "several outputs have the metric '" +
-                                    std::string(name) + "': want '" +
-                                    owner->called(name) + "' or '" +
-                                    evaluation->called(name) + "'"};
+                                    displayed(name) + "': want '" +
+                                    displayed(owner->called(name)) + "' or '" +
+                                    displayed(evaluation->called(name)) + "'"};
     if (owner != nullptr) continue;
     owner = evaluation.get();
     value = *own;

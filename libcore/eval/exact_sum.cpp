@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 
 namespace dl::eval {
@@ -24,8 +25,8 @@ void carry(Digits& digits) {
 }
 
 [[noreturn]] void no_sum(std::string_view text) {
-  throw Error{Code::kData, "'" + std::string(text.substr(0, 40)) +
-                               "' is no exact sum (want 0x1a2bp-64)"};
+  throw Error{Code::kData, in_quotes(text.substr(0, 40)) +
+                               " is no exact sum (want 0x1a2bp-64)"};
 }
 
 }  // namespace

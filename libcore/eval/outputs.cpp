@@ -51,13 +51,14 @@ std::size_t subject_of(std::string_view text, const Subjects& subjects) {
   const std::string what = "evaluation " + in_quotes(text) + ": ";
   if (subjects.size() == 1)
     throw Error{Code::kUsage, what + "the model has a single output; want '" +
-                                  choice.kind + "'"};
+                                  displayed(choice.kind) + "'"};
   if (choice.output.empty())
     throw Error{Code::kUsage, what + "want OUTPUT=" + choice.kind};
   const std::string near = nearest(choice.output, names);
-  throw Error{Code::kUsage,
-              what + "the model has no output " + in_quotes(choice.output) +
-                  (near.empty() ? "" : "; did you mean '" + near + "'?")};
+  throw Error{
+      Code::kUsage,
+      what + "the model has no output " + in_quotes(choice.output) +
+          (near.empty() ? "" : "; did you mean '" + displayed(near) + "'?")};
 }
 
 std::unique_ptr<Evaluation> make_chosen(std::string_view text,
@@ -85,7 +86,7 @@ std::vector<std::string> choose(const std::vector<std::string>& asked,
         all.push_back(text_of(subjects[i], text));
     if (all.size() > before) continue;
     make_evaluation(text, subjects.at(0));  // may have more to say
-    throw Error{Code::kUsage, "evaluation '" + text +
+    throw Error{Code::kUsage, "evaluation '" + displayed(text) +
                                   "' suits none of the outputs; want OUTPUT=" +
                                   text + " if it is meant"};
   }

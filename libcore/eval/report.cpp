@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "libcore/base/display.h"
 #include "libcore/eval/text.h"
 #include "libcore/io/source.h"
 
@@ -45,7 +46,8 @@ Bar parse_bar(const std::string& text, bool least) {
       return bar;
   }
   throw Error{Code::kUsage, std::string(least ? "--min" : "--max") +
-                                ": want METRIC=NUMBER, got '" + text + "'"};
+                                ": want METRIC=NUMBER, got '" +
+                                displayed(text) + "'"};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 
 namespace dl::nn {
@@ -130,7 +131,8 @@ void Builder::tie(LayerLayout& layer, Blueprint& plan) const {
   const LayerLayout& its = layout_.layers[*config().tied_to];
   const tensor::Shape& wanted = plan.parameters.at(0).shape;
   const auto refuse = [&](const std::string& what) {
-    throw Error{Code::kConfig, "it is tied to '" + owner.name + "', " + what};
+    throw Error{Code::kConfig,
+                "it is tied to '" + displayed(owner.name) + "', " + what};
   };
   if (its.parameters_begin == its.parameters_end ||
       layout_.parameters[its.parameters_begin].name !=
@@ -261,7 +263,7 @@ Layout layout_of(const NetworkConfig& config) {
     try {
       work();
     } catch (Error& e) {
-      e.add_context(layer.place + " ('" + layer.name + "')");
+      e.add_context(layer.place + " ('" + displayed(layer.name) + "')");
       throw;
     }
   };

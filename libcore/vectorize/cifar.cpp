@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/raw_input.h"
@@ -38,7 +39,7 @@ class CifarReader : public Reader {
         batch_(record_examples(options.batch, schema_)) {
     if (variant != "10" && variant != "100" && variant != "100-coarse")
       throw Error{Code::kUsage, "--variant: want 10, 100 or 100-coarse, got '" +
-                                    variant + "'"};
+                                    displayed(variant) + "'"};
     if (options.regression || !options.shape.empty() || !options.dtype.empty())
       throw Error{Code::kUsage,
                   "cifar has classes and pixels of its own: no --regression, "

@@ -40,14 +40,15 @@ ClassLabels::ClassLabels(std::string_view spec) {
     if (count < 1 || count > kMaxClasses)
       throw Error{Code::kUsage, "--classes: want 1.." +
                                     std::to_string(kMaxClasses) + ", got '" +
-                                    std::string(spec) + "'"};
+                                    displayed(spec) + "'"};
     for (std::int64_t i = 0; i < count; ++i) add(std::to_string(i));
     return;
   }
   for (const std::string& name : split_list(spec, "--classes")) {
     if (name.empty()) throw Error{Code::kUsage, "--classes: a name is empty"};
     if (numbers_.contains(name))
-      throw Error{Code::kUsage, "--classes: '" + name + "' is there twice"};
+      throw Error{Code::kUsage,
+                  "--classes: '" + displayed(name) + "' is there twice"};
     add(name);
   }
 }
@@ -119,10 +120,11 @@ std::string ClassLabels::complaint(std::string_view got) const {
   if (!fixed_)
     if (std::string why = refusal(got); !why.empty()) return why;
   std::string text = "want ";
-  if (names_.size() == 1) text += "class '" + names_[0] + "'";
+  if (names_.size() == 1) text += "class '" + displayed(names_[0]) + "'";
   if (names_.size() > 1)
     text += "one of " + std::to_string(names_.size()) + " classes ('" +
-            names_.front() + "' to '" + names_.back() + "')";
+            displayed(names_.front()) + "' to '" + displayed(names_.back()) +
+            "')";
   if (names_.empty()) text += "a class label";
   return text + ", got '" + clipped(got) + "'";
 }

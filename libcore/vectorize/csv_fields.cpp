@@ -53,9 +53,9 @@ MissingRule::MissingRule(const CsvOptions& csv) {
   if (!csv.missing.starts_with("fill:") ||
       !parse_number(std::string_view(csv.missing).substr(5), value) ||
       !(std::abs(value) < std::numeric_limits<double>::max()))
-    throw Error{
-        Code::kUsage,
-        "--missing: want fail, skip or fill:NUMBER, got '" + csv.missing + "'"};
+    throw Error{Code::kUsage,
+                "--missing: want fail, skip or fill:NUMBER, got '" +
+                    displayed(csv.missing) + "'"};
 }
 
 CsvFields::CsvFields(CsvTable& table, const ReaderOptions& options,
@@ -96,8 +96,8 @@ void CsvFields::choose_columns() {
     for (const std::string& word : split_list(csv_.drop, "--drop"))
       if (const std::size_t column = take(word, "--drop");
           std::ranges::find(labels_, column) != labels_.end())
-        throw Error{Code::kUsage,
-                    "--drop: column '" + word + "' is one of --label"};
+        throw Error{Code::kUsage, "--drop: column '" + displayed(word) +
+                                      "' is one of --label"};
   if (!csv_.sequence.empty())
     sequence_ = take(csv_.sequence, "--sequence", false);
   if (!csv_.id.empty()) id_ = take(csv_.id, "--id", false);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/csv_fields.h"
 #include "libcore/vectorize/text.h"
@@ -71,10 +72,11 @@ std::string CsvFields::drop_hint(
             (by_name ? list_word(name) : std::to_string(column + 1));
     ++count;
   }
-  return count < 2 ? ""
-                   : "\nto leave these columns out: --drop '" + list +
-                         "'; to make numbers of them: OTHER FORMATS in "
-                         "dl-preprocess(1)";
+  return count < 2
+             ? ""
+             : "\nto leave these columns out: --drop '" + displayed(list) +
+                   "'; to make numbers of them: OTHER FORMATS in "
+                   "dl-preprocess(1)";
 }
 
 }  // namespace dl::vectorize

@@ -19,8 +19,8 @@ Longer parse_longer(const std::string& text) {
   if (text == "fail") return Longer::kFail;
   if (text == "truncate") return Longer::kTruncate;
   if (text == "skip") return Longer::kSkip;
-  throw Error{Code::kUsage,
-              "--longer: want fail, truncate or skip, got '" + text + "'"};
+  throw Error{Code::kUsage, "--longer: want fail, truncate or skip, got '" +
+                                displayed(text) + "'"};
 }
 
 class SequenceReader : public ExampleReader {

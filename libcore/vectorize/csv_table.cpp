@@ -63,8 +63,9 @@ void CsvTable::check_delimiter() const {
   for (const char other : {';', '\t', ',', '|'})
     if (field(0).find(other) != std::string_view::npos) {
       const std::string shown = other == '\t' ? "\\t" : std::string(1, other);
-      throw Error{Code::kData, place() + ": has one column, with '" + shown +
-                                   "' in it (--delimiter '" + shown + "'?)"};
+      throw Error{Code::kData, place() + ": has one column, with '" +
+                                   displayed(shown) + "' in it (--delimiter '" +
+                                   displayed(shown) + "'?)"};
     }
 }
 
@@ -110,11 +111,12 @@ std::size_t CsvTable::find(const std::string& word, const char* option,
                           ? found
                           : std::find(found + 1, names_.end(), word);
     if (more != names_.end())
-      throw Error{
-          Code::kUsage,
-          std::string(option) + ": " + name() + " has two columns '" + word +
-              "', " + std::to_string(found - names_.begin() + 1) + " and " +
-              std::to_string(more - names_.begin() + 1) + "; give the number"};
+      throw Error{Code::kUsage,
+                  std::string(option) + ": " + name() + " has two columns '" +
+                      displayed(word) + "', " +
+                      std::to_string(found - names_.begin() + 1) + " and " +
+                      std::to_string(more - names_.begin() + 1) +
+                      "; give the number"};
     if (found != names_.end())
       return static_cast<std::size_t>(found - names_.begin());
   }
@@ -132,14 +134,15 @@ std::size_t CsvTable::find(const std::string& word, const char* option,
   for (const std::string& name : names_)
     if (name.starts_with(word + ",")) near = name;
   const std::string quoted = in_list ? list_word(near) : near;
-  std::string hint = "did you mean '" + quoted + "'" +
+  std::string hint = "did you mean '" + displayed(quoted) + "'" +
                      (quoted == near ? "?" : ", in these quotes?");
   if (near.empty()) {
     hint = "it has " + std::to_string(count);
     if (!header_ && !is_number) hint += "; names want --header";
   }
   throw Error{Code::kUsage, std::string(option) + ": " + name() +
-                                " has no column '" + word + "' (" + hint + ")"};
+                                " has no column '" + displayed(word) + "' (" +
+                                hint + ")"};
 }
 
 }  // namespace dl::vectorize

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 
 namespace dl::vectorize {
@@ -12,11 +13,11 @@ std::int64_t record_examples(std::int64_t batch, const Schema& schema) {
     const std::int64_t elements = field.shape.elements();
     const auto size = static_cast<std::int64_t>(tensor::size_of(field.dtype));
     if (field.shape.rank() > 0 && field.shape.back() > kMaxColumns)
-      throw Error{Code::kData, "'" + name + "' of " + field.shape.to_string() +
-                                   " has more than " +
+      throw Error{Code::kData, "'" + displayed(name) + "' of " +
+                                   field.shape.to_string() + " has more than " +
                                    std::to_string(kMaxColumns) + " columns"};
     if (elements > kMaxBytes / size || (bytes += elements * size) > kMaxBytes)
-      throw Error{Code::kData, "an example with '" + name + "' of " +
+      throw Error{Code::kData, "an example with '" + displayed(name) + "' of " +
                                    field.shape.to_string() +
                                    " is over 128 MiB"};
   }

@@ -106,7 +106,7 @@ tensor::Shape parse_shape(std::string_view text) {
     std::int64_t extent = 0;
     if (!parse_integer(part, extent) || extent < 1 || extent > INT32_MAX)
       throw Error{Code::kUsage, "--shape: want extents such as 28,28,1, got '" +
-                                    std::string(text) + "'"};
+                                    displayed(text) + "'"};
     extents.push_back(extent);
   }
   try {
@@ -126,7 +126,7 @@ tensor::DType parse_dtype(std::string_view text) {
   }
   throw Error{Code::kUsage,
               "--dtype: want u8, i8, i16, i32, i64, f32 or f64, got '" +
-                  std::string(text) + "'"};
+                  displayed(text) + "'"};
 }
 
 std::string does_not_fit(std::string_view text, tensor::DType type) {

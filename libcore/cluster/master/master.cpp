@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "libcore/base/display.h"
 #include "libcore/cluster/master/master_run.h"
 #include "libcore/cluster/master/pretraining.h"
 #include "libcore/cluster/plan/choose_mode.h"
@@ -27,11 +28,13 @@ void check_output(const std::string& output, const std::string& run) {
   namespace fs = std::filesystem;
   refuse_overwriting_run(output, run);
   const auto fail = [&](const std::string& why) {
-    throw Error{Code::kCantCreate, "cannot create '" + output + "': " + why};
+    throw Error{Code::kCantCreate,
+                "cannot create '" + displayed(output) + "': " + why};
   };
   std::error_code ignored;
   if (fs::path(run).filename().native().size() > NAME_MAX)
-    fail("'" + run + "' is too long a name for its run directory; --run DIR " +
+    fail("'" + displayed(run) +
+         "' is too long a name for its run directory; --run DIR " +
          "gives another");
   if (fs::is_directory(output, ignored)) fail("it is a folder");
   if (fs::is_fifo(output, ignored))
@@ -45,7 +48,7 @@ void check_output(const std::string& output, const std::string& run) {
   const bool in_run = (folder / "").lexically_normal() ==
                       (fs::path(run) / "").lexically_normal();
   if (!folder.empty() && !in_run && !fs::is_directory(folder, ignored))
-    fail("there is no folder '" + folder.string() + "'");
+    fail("there is no folder '" + displayed(folder.string()) + "'");
   // Made, and removed again.
   if (!in_run &&
       (fs::is_regular_file(output, ignored) || !fs::exists(output, ignored)))
@@ -60,7 +63,7 @@ void check_master_file(const std::string& path) {
     return;
   const MasterAddress::Seen seen = MasterAddress{"", path}.look();
   if (seen.endpoint.empty() && seen.over.empty())
-    throw Error{Code::kCantCreate, "'" + path +
+    throw Error{Code::kCantCreate, "'" + displayed(path) +
                                        "' is no file of a master; move it "
                                        "away, or give another --master-file"};
 }
@@ -88,8 +91,8 @@ void check_files(const MasterOptions& options) {
   if (!options.master_file.empty() &&
       fs::weakly_canonical(options.master_file, ignored) ==
           fs::weakly_canonical(options.output, ignored))
-    throw Error{Code::kUsage,
-                "--master-file and --output are both '" + options.output + "'"};
+    throw Error{Code::kUsage, "--master-file and --output are both '" +
+                                  displayed(options.output) + "'"};
   if (!options.master_file.empty()) check_master_file(options.master_file);
   if (options.fresh) refuse_removing(inputs, run, "--fresh would remove");
   if (!std::ranges::all_of(inputs, io::names_file))
@@ -135,7 +138,7 @@ Outcome replay_run(const MasterOptions& options, const Log& log) {
   const std::uint64_t step =
       replay_model(options.replay, wanted, options.output, log);
   log(Level::kInfo, "the model after update " + std::to_string(step) +
-                        " is in '" + options.output + "'");
+                        " is in '" + displayed(options.output) + "'");
   return {"", {{"step", step}, {"model", options.output}}};
 }
 
@@ -147,7 +150,8 @@ Outcome run_master(const MasterOptions& given, const Log& log) {
     options.hosts_listed = parse_hosts(options.hosts);
     // The name of the host would be the command.
     if (options.rsh.find_first_not_of(" \t\n") == std::string::npos)
-      throw Error{Code::kUsage, "--rsh: want a command, got '" + options.rsh +
+      throw Error{Code::kUsage, "--rsh: want a command, got '" +
+                                    displayed(options.rsh) +
                                     "'; without the option it is ssh"};
   }
   if (!options.bind.empty()) check_bind(options.bind);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "libcore/base/display.h"
 #include "libcore/cluster/settings/option_values.h"
 #include "libcore/cluster/store/run_json.h"
 #include "libcore/io/source.h"
@@ -55,7 +56,7 @@ void choose_mode(MasterOptions& options, const Log& log) {
   if (options.mode != "auto") {
     if (!kModeNames.find(options.mode))
       bad_usage("--mode: want auto, " + kModeNames.list() + ", got '" +
-                options.mode + "'");
+                displayed(options.mode) + "'");
     return;
   }
   const Json before = settings_before(options);

@@ -1,5 +1,6 @@
 #include "libcore/cluster/plan/continuation.h"
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/cluster/settings/settings_fields.h"
 #include "libcore/cluster/store/early_stopping.h"
@@ -47,7 +48,7 @@ void decide_whether_finished(RunState& state, const Settings& settings,
   const std::int64_t begun = state.epoch + (state.committed.empty() ? 0 : 1);
   if (begun > settings.epochs)
     throw Error{Code::kConfig,
-                "'" + folder + "' holds a run that is at epoch " +
+                "'" + displayed(folder) + "' holds a run that is at epoch " +
                     std::to_string(begun) + ", more than --epochs " +
                     std::to_string(settings.epochs) +
                     "; --fresh starts over, --run takes another folder"};

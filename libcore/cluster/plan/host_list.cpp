@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "libcore/base/byte_order_mark.h"
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/io/source.h"
 
@@ -39,7 +40,7 @@ void add(std::string_view entry, const std::string& place,
   }
   if (!good)
     throw Error{Code::kUsage, place + ": want HOST or HOST*COUNT, got '" +
-                                  std::string(entry) + "'"};
+                                  displayed(entry) + "'"};
   if (hosts.size() + count > kMostWorkers)
     throw Error{Code::kUsage, place + ": more than " +
                                   std::to_string(kMostWorkers) + " workers"};
@@ -49,7 +50,7 @@ void add(std::string_view entry, const std::string& place,
 void add_file(const std::string& path, std::vector<std::string>& hosts) {
   const auto source = io::open_file(path);
   const std::string text = io::read_all(*source, kMaxFileBytes);
-  refuse_utf16(text, "'" + path + "'", Code::kUsage);
+  refuse_utf16(text, "'" + displayed(path) + "'", Code::kUsage);
   std::istringstream lines{std::string(without_byte_order_mark(text))};
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
@@ -57,7 +58,8 @@ void add_file(const std::string& path, std::vector<std::string>& hosts) {
     std::ranges::replace(line, ',', ' ');
     std::istringstream entries(line);
     for (std::string entry; entries >> entry;)
-      add(entry, "'" + path + "', line " + std::to_string(number), hosts);
+      add(entry, "'" + displayed(path) + "', line " + std::to_string(number),
+          hosts);
   }
 }
 
@@ -72,7 +74,8 @@ std::vector<std::string> parse_hosts(const std::string& text) {
     else
       add(entry, "--hosts", hosts);
   if (hosts.empty())
-    throw Error{Code::kUsage, "--hosts: '" + text + "' names no host"};
+    throw Error{Code::kUsage,
+                "--hosts: '" + displayed(text) + "' names no host"};
   return hosts;
 }
 

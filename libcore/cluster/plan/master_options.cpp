@@ -4,6 +4,7 @@
 #include <charconv>
 #include <system_error>
 
+#include "libcore/base/display.h"
 #include "libcore/cluster/settings/option_values.h"
 #include "libcore/cluster/store/early_stopping.h"
 #include "libcore/device/open.h"
@@ -21,9 +22,9 @@ std::uint64_t parse_seed(const std::string& text) {
   const char* const last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, value);
   if (error == std::errc::invalid_argument || end != last)
-    bad_usage("--seed: want an integer, got '" + text + "'");
+    bad_usage("--seed: want an integer, got '" + displayed(text) + "'");
   if (error != std::errc{})
-    bad_usage("--seed: '" + text + "' does not fit 64 bits");
+    bad_usage("--seed: '" + displayed(text) + "' does not fit 64 bits");
   return value;
 }
 

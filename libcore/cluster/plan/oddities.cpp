@@ -36,7 +36,8 @@ void tell_oddities(const nn::NetworkConfig& network, std::size_t i,
   const nn::OutputSpec output = output_of(network, i);
   const std::string& name = network.layers[network.outputs[i]].name;
   const bool one = network.outputs.size() == 1;
-  const std::string layer = one ? "the output layer" : "output '" + name + "'";
+  const std::string layer =
+      one ? "the output layer" : "output '" + displayed(name) + "'";
   const data::Metadata data = metadata.part(one ? "" : name);
   const std::size_t classes = data.classes.size();
   if (classes > 0 && nn::are_classes(metadata, network, i) &&

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "libcore/base/display.h"
 #include "libcore/base/failpoint.h"
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/plan/continuation.h"
@@ -81,12 +82,13 @@ RunState RunStore::take_up(Plan& plan) {
     const auto logs = update_logs(path());
     if (!logs.empty() && logs.front().base > 0)
       throw Error{Code::kData,
-                  "no checkpoint is left in '" + path() +
+                  "no checkpoint is left in '" + displayed(path()) +
                       "', and its update log begins after update " +
                       std::to_string(logs.front().base) +
                       "; bring them back, or --fresh starts over"};
     if (known_ && logs.empty())
-      log_(Level::kWarning, "no checkpoint and no update log is in '" + path() +
+      log_(Level::kWarning, "no checkpoint and no update log is in '" +
+                                displayed(path()) +
                                 "': the run begins at its start");
     state = plan.start();
   }
@@ -109,7 +111,7 @@ void RunStore::go_on_from(const Json& before, RunState& state) {
   const bool changed = wants_otherwise(before, now);
   if (!changed && !state.finished && loses_best(state)) {
     log_(Level::kWarning,
-         "'" + best() +
+         "'" + displayed(best()) +
              "' is missing or not the run's: the epochs so far do not count "
              "for the best one");
     state.early_stopping = Json();
@@ -185,14 +187,14 @@ void RunStore::write_missing_model(const RunState& state) const {
   }
   write_model(state);
   if (why.empty())
-    log_(Level::kInfo, "'" + output + "' is written from the run");
+    log_(Level::kInfo, "'" + displayed(output) + "' is written from the run");
   else
-    log_(Level::kWarning,
-         "'" + output + "' " + why + "; it is written again from the run");
+    log_(Level::kWarning, "'" + displayed(output) + "' " + why +
+                              "; it is written again from the run");
 }
 
 std::string RunStore::describe(const RunState& state) const {
-  std::string text = "the run in '" + path() + "' at epoch " +
+  std::string text = "the run in '" + displayed(path()) + "' at epoch " +
                      std::to_string(state.epoch + 1) + ", from " +
                      (checkpoint_.empty() ? "its start" : checkpoint_);
   if (replayed_ > 0)
@@ -247,7 +249,7 @@ std::optional<RunState> RunStore::go_back(const RunState& now) const {
 std::string RunStore::where_model(std::uint64_t version) const {
   std::string text;
   if (plan_->keep_best && std::filesystem::exists(best()))
-    text = "'" + best() + "' is the model of the best epoch";
+    text = "'" + displayed(best()) + "' is the model of the best epoch";
   const auto saved = newest_saved(version);
   if (!saved || version == 0) return text;
   std::uint64_t step = saved->version;
@@ -305,7 +307,7 @@ void RunStore::write_model(const RunState& state) const {
   failpoint("master.before_model");
   if (loses_best(state))
     log_(Level::kWarning,
-         "'" + best() +
+         "'" + displayed(best()) +
              "' is missing or not the run's: the model is that of the last "
              "epoch, not of the best one");
   nn::save_model(final_model(state), options_.output);

@@ -358,7 +358,7 @@ Message Rejoin::to_message() const {
 
 Rejoin Rejoin::from_message(const Message& message) {
   const JsonView body = open_body(message, MessageType::kRejoin, 0, {"why"});
-  return {body.at("why").string()};
+  return {text_of(body, "why", kMaxReason)};
 }
 
 Message Stop::to_message() const {

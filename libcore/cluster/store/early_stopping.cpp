@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/eval/evaluation.h"
 
@@ -17,7 +18,7 @@ Target Target::parse(const std::string& text) {
   const double value = std::strtod(number.c_str(), &end);
   if (equals == 0 || number.empty() || *end != '\0' || !std::isfinite(value))
     throw Error{Code::kUsage,
-                "--target: want METRIC=VALUE, got '" + text + "'"};
+                "--target: want METRIC=VALUE, got '" + displayed(text) + "'"};
   return {text.substr(0, equals), value};
 }
 

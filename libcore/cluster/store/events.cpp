@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "libcore/base/clock.h"
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/io/own_file.h"
 
@@ -58,7 +59,7 @@ void EventLog::write(std::string_view event, Json fields) {
   if (on_trouble_) on_trouble_();
   if (complained_) return;
   complained_ = true;
-  log_(Level::kWarning, "cannot write '" + path_ + "': " + why +
+  log_(Level::kWarning, "cannot write '" + displayed(path_) + "': " + why +
                             "; the history waits, and updates until the next "
                             "checkpoint are not logged; training continues");
 }
@@ -75,7 +76,7 @@ bool EventLog::write_waiting() {
 
 void EventLog::sync() {
   if (write_waiting() && !lost_ && ::fdatasync(file_) == 0) return;
-  throw Error{Code::kIo, "cannot write '" + path_ + "': " +
+  throw Error{Code::kIo, "cannot write '" + displayed(path_) + "': " +
                              (lost_ ? "too many events waited for it"
                                     : std::strerror(errno))};
 }

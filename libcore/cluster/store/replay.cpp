@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/store/averaging_log.h"
@@ -97,7 +98,8 @@ std::vector<Saved> saved_in(const std::string& folder, const Log& log) {
     const auto logs = update_logs(folder);
     const bool whole = !logs.empty() && logs.front().base == 0;
     throw Error{Code::kNoInput,
-                "'" + folder + "' has no checkpoint that can be read" +
+                "'" + displayed(folder) +
+                    "' has no checkpoint that can be read" +
                     (whole ? ", but a log of updates from the start on; the "
                              "command of the run goes on from it"
                            : "")};
@@ -142,8 +144,8 @@ void ReplayOfFiles::apply_entry(const LogEntry& entry, const LogFile& file,
     apply(entry, state, reach);
   } catch (const Error& error) {
     if (error.code() == Code::kIo) throw;
-    bad_data("'" + file.path + "': offset " + std::to_string(offset) + ": " +
-             error.what());
+    bad_data("'" + displayed(file.path) + "': offset " +
+             std::to_string(offset) + ": " + error.what());
   }
   if (state.epoch > epoch && at_epoch_end) at_epoch_end(state);
 }
@@ -151,7 +153,8 @@ void ReplayOfFiles::apply_entry(const LogEntry& entry, const LogFile& file,
 std::string ReplayOfFiles::file(const LogFile& file) {
   seen = std::max(seen, file.base);
   if (is_cut_short(file)) {
-    warn("'" + file.path + "' is cut short: there is no update in it");
+    warn("'" + displayed(file.path) +
+         "' is cut short: there is no update in it");
     return "";
   }
   std::optional<LogInMemory> memory;
@@ -163,7 +166,7 @@ std::string ReplayOfFiles::file(const LogFile& file) {
   }
   UpdateLogReader& reader = memory->reader();
   if (reader.header().identity != identity)
-    bad_data("'" + file.path + "' is the log of another run");
+    bad_data("'" + displayed(file.path) + "' is the log of another run");
   for (;;) {
     const std::uint64_t offset = reader.offset();
     std::optional<LogEntry> entry;
@@ -177,7 +180,8 @@ std::string ReplayOfFiles::file(const LogFile& file) {
     apply_entry(*entry, file, offset);
   }
   if (reader.torn())
-    warn("'" + file.path + "': offset " + std::to_string(reader.offset()) +
+    warn("'" + displayed(file.path) + "': offset " +
+         std::to_string(reader.offset()) +
          ": the last entry is cut short and passed over");
   return "";
 }
@@ -241,7 +245,7 @@ RunState state_of(nn::Model& model, const std::string& name) {
   try {
     state.restore(JsonView(model.training, Code::kData, "training"));
   } catch (Error& error) {
-    error.add_context("'" + name + "'");
+    error.add_context("'" + displayed(name) + "'");
     throw;
   }
   state.constrain = nn::Constrainer(model.config);
@@ -303,7 +307,7 @@ void check_run(const nn::Model& checkpoint, const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const LogIdentity own = log_identity(folder, 0);
   if (training.at("log").string() != io::hex(own.directory))
-    bad_data("'" + path + "' is the checkpoint of another run");
+    bad_data("'" + displayed(path) + "' is the checkpoint of another run");
 }
 
 Steps replayable_steps(const std::string& folder, const Log& log) {
@@ -376,9 +380,9 @@ std::uint64_t replay_model(const std::string& folder, std::uint64_t wanted,
     if (std::ranges::none_of(steps, [&](const auto& range) {
           return range.first <= step && step <= range.second;
         }))
-      throw Error{Code::kNoInput, "'" + folder + "' cannot give step " +
-                                      std::to_string(step) + "; it can give " +
-                                      text_of(steps)};
+      throw Error{Code::kNoInput,
+                  "'" + displayed(folder) + "' cannot give step " +
+                      std::to_string(step) + "; it can give " + text_of(steps)};
     failpoint("replay.after_list");
     try {
       if (const auto model = rebuilt(folder, step)) {
@@ -392,7 +396,7 @@ std::uint64_t replay_model(const std::string& folder, std::uint64_t wanted,
     }
     if (tries == kTries)
       throw Error{Code::kTryAgain,
-                  "the run in '" + folder +
+                  "the run in '" + displayed(folder) +
                       "' goes on faster than its steps are rebuilt; run this "
                       "again, or once it has ended"};
   }

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <vector>
 
+#include "libcore/base/display.h"
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/store/replay.h"
 #include "libcore/cluster/store/run_files.h"
@@ -73,7 +74,8 @@ std::string difference_of_data(const Json& before, const Json& now) {
 
 std::vector<std::string> checkpoint_files(const std::string& folder) {
   if (!fs::is_directory(folder))
-    throw Error{Code::kNoInput, "there is no run directory '" + folder + "'"};
+    throw Error{Code::kNoInput,
+                "there is no run directory '" + displayed(folder) + "'"};
   std::vector<std::string> result;
   for (const std::int64_t number : checkpoints(folder))
     result.push_back(folder + "/" + checkpoint_name(number));
@@ -149,7 +151,8 @@ RunDirectory::RunDirectory(const std::string& path) : path_(path) {
   std::error_code error;
   made_ = fs::create_directory(path, error);
   if (error)
-    throw Error{Code::kCantCreate, "cannot create the run directory '" + path +
+    throw Error{Code::kCantCreate, "cannot create the run directory '" +
+                                       displayed(path) +
                                        "': " + error.message()};
   io::require_own_folder(path, "the run directory");  // made meanwhile
   lock_.emplace(path);
@@ -196,8 +199,8 @@ void RunDirectory::clear(const std::vector<std::string>& keep) {
   for (const fs::path& path : files) {
     std::error_code error;
     if (!fs::remove(path, error) && error)
-      throw Error{Code::kIo,
-                  "cannot remove '" + path.string() + "': " + error.message()};
+      throw Error{Code::kIo, "cannot remove '" + displayed(path.string()) +
+                                 "': " + error.message()};
   }
 }
 
@@ -229,17 +232,17 @@ void RunDirectory::settle(const Json& configuration) const {
   if (where.starts_with("data."))
     throw Error{Code::kConfig,
                 "the training data are others than those of the run in '" +
-                    path_ + "': " + difference_of_data(then, now) +
+                    displayed(path_) + "': " + difference_of_data(then, now) +
                     "; --fresh starts over, --run takes another folder" +
                     kLearnOn};
   if (where == "init")
     throw Error{Code::kConfig,
-                "'" + path_ +
+                "'" + displayed(path_) +
                     "' holds a run that began with another --init than now; "
                     "--fresh starts over, --run takes another folder"};
   throw Error{Code::kConfig,
-              "'" + path_ + "' holds a run with " + where + " = " + left +
-                  ", now it is " + right +
+              "'" + displayed(path_) + "' holds a run with " + where + " = " +
+                  left + ", now it is " + right +
                   "; --fresh starts over, --run takes another "
                   "folder" +
                   (where.starts_with("network.") ? kLearnOn : "")};
@@ -262,7 +265,7 @@ std::optional<RunDirectory::Checkpoint> RunDirectory::newest(
   const auto logs = update_logs(path_);
   const bool logged_whole = !logs.empty() && logs.front().base == 0;
   if (!numbers.empty() && !logged_whole)
-    throw Error{Code::kData, "'" + path_ +
+    throw Error{Code::kData, "'" + displayed(path_) +
                                  "' has no checkpoint that can be read; "
                                  "--fresh starts over"};
   return std::nullopt;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/cluster/store/numbered_name.h"
@@ -86,9 +87,9 @@ namespace {
 
 Json parse_configuration(const std::string& name) {
   const auto source = io::open_file(name);
-  Json json = parse_json(io::read_all(*source, kMaxRunJson), "'" + name + "'",
-                         Code::kData);
-  const JsonView view(json, Code::kData, "'" + name + "'");
+  Json json = parse_json(io::read_all(*source, kMaxRunJson),
+                         "'" + displayed(name) + "'", Code::kData);
+  const JsonView view(json, Code::kData, "'" + displayed(name) + "'");
   if (!json.is_object()) view.fail("an object");
   for (const char* key : {"settings", "network", "data"})
     if (json.contains(key) && !json[key].is_object())
@@ -107,7 +108,7 @@ Json read_configuration(const std::string& folder) {
   const std::string name = folder + "/run.json";
   if (!fs::exists(name)) return {};
   try {
-    if (fs::is_other(name)) bad_data("'" + name + "' is no file");
+    if (fs::is_other(name)) bad_data("'" + displayed(name) + "' is no file");
     return parse_configuration(name);
   } catch (const Error& error) {
     if (error.code() != Code::kData) throw;
@@ -150,10 +151,10 @@ void refuse_other_folder(const std::string& folder) {
         name == "run.json"
             ? ""
             : "if run.json was lost, put back a copy of it; else ";
-    throw Error{Code::kCantCreate, "'" + folder +
-                                       "' holds no run, but a file '" + name +
-                                       "', which a run would replace; " + lost +
-                                       "move it away, or give another --run"};
+    throw Error{Code::kCantCreate,
+                "'" + displayed(folder) + "' holds no run, but a file '" +
+                    displayed(name) + "', which a run would replace; " + lost +
+                    "move it away, or give another --run"};
   }
 }
 
@@ -161,14 +162,15 @@ void refuse_overwriting_run(const std::string& output,
                             const std::string& folder) {
   if (output == "-") return;
   if (is_same_place(output, folder))
-    throw Error{Code::kUsage, "'" + output +
+    throw Error{Code::kUsage, "'" + displayed(output) +
                                   "' is the output and also the folder of the "
                                   "run; give one of them another name"};
   if (has_name_of_run(output, folder) || is_file_of_run(output, folder))
-    throw Error{Code::kUsage, "'" + output +
+    throw Error{Code::kUsage, "'" + displayed(output) +
                                   "' is the output and also a file of the run "
                                   "in '" +
-                                  folder + "'; give it another name"};
+                                  displayed(folder) +
+                                  "'; give it another name"};
 }
 
 void refuse_removing(const std::vector<std::string>& inputs,
@@ -176,8 +178,8 @@ void refuse_removing(const std::vector<std::string>& inputs,
   for (const std::string& input : inputs)
     if (io::names_file(input) && is_file_of_run(input, folder))
       throw Error{Code::kUsage,
-                  what + " the input '" + input + "', a file of the run in '" +
-                      folder +
+                  what + " the input '" + displayed(input) +
+                      "', a file of the run in '" + displayed(folder) +
                       "'; copy it to another place, or give another --run"};
 }
 

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/host_name.h"
 #include "libcore/io/own_file.h"
@@ -95,19 +96,19 @@ RunLock::RunLock(const std::string& folder) : RunLock() {
   const std::string text = read_text(file_);
   const Holder before = holder_in(text).value_or(Holder());
   if (why == EWOULDBLOCK)
-    throw Error{Code::kUnavailable, "the run directory '" + folder +
+    throw Error{Code::kUnavailable, "the run directory '" + displayed(folder) +
                                         "' is in use by " + before.describe()};
   if (why != 0)
     throw Error{Code::kUnavailable,
-                "cannot lock '" + name + "': " + std::strerror(why) +
+                "cannot lock '" + displayed(name) + "': " + std::strerror(why) +
                     "; give a --run on storage that can lock files"};
   incarnation_ = before.incarnation + 1;
   if (!write_holder(
           file_,
           {static_cast<std::uint64_t>(::getpid()), incarnation_, host_name()},
           text))
-    throw Error{Code::kIo,
-                "cannot write '" + name + "': " + std::strerror(errno)};
+    throw Error{Code::kIo, "cannot write '" + displayed(name) +
+                               "': " + std::strerror(errno)};
 }
 
 RunLock::~RunLock() {

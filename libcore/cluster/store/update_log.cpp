@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <list>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/io/hex.h"
 #include "libcore/io/own_file.h"
@@ -70,10 +71,12 @@ bool is_cut_short(const LogFile& file) {
 
 LogInMemory::LogInMemory(const LogFile& file)
     : mapping_(io::map_file(file.path)) {
-  if (!mapping_) throw Error{Code::kIo, "cannot read '" + file.path + "'"};
-  reader_.emplace(mapping_->bytes(), "'" + file.path + "'");
+  if (!mapping_)
+    throw Error{Code::kIo, "cannot read '" + displayed(file.path) + "'"};
+  reader_.emplace(mapping_->bytes(), "'" + displayed(file.path) + "'");
   if (reader_->header().base != file.base)
-    throw Error{Code::kData, "'" + file.path + "' begins after update " +
+    throw Error{Code::kData, "'" + displayed(file.path) +
+                                 "' begins after update " +
                                  std::to_string(reader_->header().base) +
                                  ", not as its name says"};
 }
@@ -103,7 +106,8 @@ void UpdateLog::open(const std::string& path) {
   file_ = io::open_own(path, O_WRONLY | O_APPEND);
   size_ = ::lseek(file_, 0, SEEK_END);
   if (size_ < 0)
-    throw Error{Code::kIo, "cannot open '" + path + "': " + error_text()};
+    throw Error{Code::kIo,
+                "cannot open '" + displayed(path) + "': " + error_text()};
 }
 
 LogEntry UpdateLog::start_entry(std::uint64_t version) const {
@@ -136,7 +140,8 @@ void UpdateLog::go_on(std::uint64_t version) {
   open(files.back().path);
   size_ = static_cast<std::int64_t>(reader.offset());
   if (::ftruncate(file_, size_) != 0)
-    throw Error{Code::kIo, "cannot cut '" + path_ + "': " + error_text()};
+    throw Error{Code::kIo,
+                "cannot cut '" + displayed(path_) + "': " + error_text()};
   append(start_entry(version));
 }
 
@@ -176,7 +181,7 @@ void UpdateLog::append(const LogEntry& entry) {
   // What follows a part of an entry could not be read.
   if (::ftruncate(file_, size_) != 0) log_(Level::kDetail, error_text());
   close();
-  log_(Level::kWarning, "cannot write '" + path_ + "': " + why +
+  log_(Level::kWarning, "cannot write '" + displayed(path_) + "': " + why +
                             "; updates until the next checkpoint are not "
                             "logged, training continues");
 }

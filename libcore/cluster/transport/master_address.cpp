@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/cluster/protocol/endpoint.h"
@@ -42,13 +43,14 @@ MasterAddress::Seen MasterAddress::look() const {
     // A FIFO would be waited for without an end.
     std::error_code ignored;
     if (std::filesystem::is_fifo(file, ignored))
-      throw Error{Code::kNoInput, "'" + file + "' is a FIFO: want a file"};
+      throw Error{Code::kNoInput,
+                  "'" + displayed(file) + "' is a FIFO: want a file"};
     const auto source = io::open_file(file);
     const Json json = parse_json(io::read_all(*source, kMaxFileBytes),
                                  source->name(), Code::kNoInput);
     const JsonView view(json, Code::kNoInput);
     if (view.has("finished"))
-      return {"", "'" + file + "' is of a run that is finished",
+      return {"", "'" + displayed(file) + "' is of a run that is finished",
               view.at("run").string()};
     std::string found = view.at("endpoint").string();
     check_endpoint(found);
@@ -59,7 +61,7 @@ MasterAddress::Seen MasterAddress::look() const {
 }
 
 std::string MasterAddress::name() const {
-  return file.empty() ? endpoint : "'" + file + "'";
+  return file.empty() ? endpoint : "'" + displayed(file) + "'";
 }
 
 void check_endpoint(const std::string& text) {
@@ -67,7 +69,7 @@ void check_endpoint(const std::string& text) {
   throw Error{Code::kUsage,
               "the master's address is tcp://HOST:PORT, with a port of 1 to "
               "65535, or ipc://PATH, not '" +
-                  text + "'"};
+                  displayed(text) + "'"};
 }
 
 void check_bind(const std::string& text) {
@@ -78,7 +80,7 @@ void check_bind(const std::string& text) {
   throw Error{Code::kUsage,
               "--bind: want tcp://HOST:PORT, with a port of 1 to 65535 or 0 "
               "for a free one, or ipc://PATH, got '" +
-                  text + "'"};
+                  displayed(text) + "'"};
 }
 
 }  // namespace dl::cluster

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/number_format.h"
 #include "libcore/nn/config/layer_type.h"
@@ -22,7 +23,7 @@ using tensor::Tensor;
 
 // "input 'left': " of one of several.
 std::string named(const char* what, const std::string& part) {
-  return part.empty() ? "" : std::string(what) + " '" + part + "': ";
+  return part.empty() ? "" : std::string(what) + " '" + displayed(part) + "': ";
 }
 
 void check_example(const Shape& example, const WantedInput& wanted) {
@@ -379,7 +380,7 @@ namespace {
   for (const auto& [name, field] : metadata.schema)
     if (name == kind || name.starts_with(kind + "/"))
       others += (others.empty() ? ", but '" : ", '") + name + "'";
-  bad_data("the data have no tensor '" + tensor + "'" + others);
+  bad_data("the data have no tensor '" + displayed(tensor) + "'" + others);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ constexpr const char* kKey = "class_weights";
 
 [[noreturn]] void refuse(const LayerConfig& layer, const std::string& why) {
   throw Error{Code::kConfig,
-              "layer '" + layer.name + "': " + kKey + ": " + why};
+              "layer '" + displayed(layer.name) + "': " + kKey + ": " + why};
 }
 
 // By name.

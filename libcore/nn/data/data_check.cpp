@@ -123,7 +123,8 @@ void DataCheck::check_parts(const data::Metadata& data, bool labels) const {
       side->targets.clear();
     }
     const std::string why = data::contradiction(
-        before, now, {"what is called '" + name + "'", "the model's"});
+        before, now,
+        {"what is called '" + displayed(name) + "'", "the model's"});
     if (!why.empty()) bad_data(why);
   }
 }

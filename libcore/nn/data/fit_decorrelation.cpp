@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/number_format.h"
 #include "libcore/nn/data/batch.h"
@@ -91,7 +92,7 @@ std::vector<data::Normalizer> fit_decorrelation(
     const auto features = metadata.schema.find(input.tensor);
     if (features == metadata.schema.end())
       bad_config(decorrelation_name(wanted) + ": the data have no tensor '" +
-                 input.tensor + "'");
+                 displayed(input.tensor) + "'");
     gathered.emplace_back(columns_of(wanted, input, features->second));
   }
   records([&](const data::DataSet& record) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/data/batch.h"
@@ -121,7 +122,7 @@ data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
   if (kind == "none") return {};
   if (!automatic && kind != "standardize")
     throw Error{Code::kUsage, "unknown normalizer of targets '" +
-                                  std::string(kind) +
+                                  displayed(kind) +
                                   "', want auto, none or standardize"};
   const WantedOutput wanted =
       wanted_by(config, layout_of(config)).outputs.at(output);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 
+#include "libcore/base/display.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/hex.h"
 #include "libcore/io/looks_like.h"
@@ -114,7 +115,8 @@ bool sound(const Slot& slot, std::span<const float> values) {
 }
 
 [[noreturn]] void not_finite(const Slot& slot) {
-  bad_data("tensor '" + slot.entry.name + "' holds a value that is not finite");
+  bad_data("tensor '" + displayed(slot.entry.name) +
+           "' holds a value that is not finite");
 }
 
 // Model or const Model.
@@ -142,7 +144,8 @@ io::Digest start_digest(const ModelStrings& metadata,
 }
 
 std::string describe(const io::TensorEntry& entry) {
-  std::string text = "'" + entry.name + "' " + entry.dtype + " [";
+  std::string text =
+      "'" + displayed(entry.name) + "' " + displayed(entry.dtype) + " [";
   for (std::size_t i = 0; i < entry.shape.size(); ++i)
     text += (i ? ", " : "") + std::to_string(entry.shape[i]);
   return text + "]";
@@ -179,9 +182,11 @@ void check_tensors(const std::vector<io::TensorEntry>& found,
                    const std::vector<Slot>& wanted) {
   for (std::size_t i = 0; i < std::max(found.size(), wanted.size()); ++i) {
     if (i >= wanted.size())
-      bad_data("tensor '" + found[i].name + "' is none of its network's");
+      bad_data("tensor '" + displayed(found[i].name) +
+               "' is none of its network's");
     const io::TensorEntry& want = wanted[i].entry;
-    if (i >= found.size()) bad_data("tensor '" + want.name + "' is missing");
+    if (i >= found.size())
+      bad_data("tensor '" + displayed(want.name) + "' is missing");
     if (found[i].name != want.name || found[i].dtype != want.dtype ||
         found[i].shape != want.shape)
       bad_data("its network wants tensor " + describe(want) + ", found " +
@@ -236,14 +241,15 @@ bool has_checksum(const ModelStrings& metadata) {
   for (const auto& [key, value] : metadata)
     if (value.size() == 16 &&
         value.find_first_not_of("0123456789abcdef") == std::string::npos)
-      bad_data("the metadata lack 'xxh3', but '" + key + "' looks like one");
+      bad_data("the metadata lack 'xxh3', but '" + displayed(key) +
+               "' looks like one");
   return false;
 }
 
 void check_digest(const io::Digest& digest, const std::string& kept) {
   if (io::hex(digest.value()) != kept)
-    bad_data("checksum differs: it says " + kept + ", its contents are " +
-             io::hex(digest.value()));
+    bad_data("checksum differs: it says " + displayed(kept) +
+             ", its contents are " + io::hex(digest.value()));
 }
 
 // What a damaged byte makes of the metadata may look like somebody's mistake.
@@ -431,7 +437,7 @@ void save_model(const Model& model, const std::string& path) {
     try {
       if (!sound(slot, values_of(model, slot))) not_finite(slot);
     } catch (Error& e) {
-      e.add_context("cannot write '" + path + "'");
+      e.add_context("cannot write '" + displayed(path) + "'");
       throw;
     }
     digest.add(std::as_bytes(values_of(model, slot)));

@@ -44,7 +44,7 @@ std::vector<data::Normalizer> normalizers_at(const ModelStrings& metadata,
   const Json json = json_at(metadata, key);
   auto all = data::normalizers_from_json(JsonView(json, Code::kData, key));
   if (all.size() != wanted)
-    bad_data("has " + std::to_string(all.size()) + " of '" + key +
+    bad_data("has " + std::to_string(all.size()) + " of '" + displayed(key) +
              "', its network wants " + std::to_string(wanted));
   return all;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layout.h"
@@ -22,8 +23,9 @@ class Stage {
   void add_before(std::size_t layer);
   void add_own();
   [[noreturn]] void refuse(const std::string& what) const {
-    throw Error{Code::kConfig,
-                "pretraining of '" + whole_.layers[layer_].name + "': " + what};
+    throw Error{Code::kConfig, "pretraining of '" +
+                                   displayed(whole_.layers[layer_].name) +
+                                   "': " + what};
   }
 
   const NetworkConfig& whole_;
@@ -64,7 +66,7 @@ void Stage::add_before(std::size_t layer) {
   name = config.name;
   for (const auto& owner : {config.shares, config.tied_to})
     if (owner && !needed_[whole_.value_of(*owner)])
-      refuse("'" + name + "' before it has parameters of '" +
+      refuse("'" + displayed(name) + "' before it has parameters of '" +
              whole_.layers[*owner].name + "', which is not");
   Json node = resolved_[layer];
   node["from"] = Json::array();

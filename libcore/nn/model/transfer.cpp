@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/names.h"
 #include "libcore/nn/config/layer_type.h"
@@ -56,9 +57,10 @@ void check_reset(std::span<const std::string> reset,
   for (const std::string& name : reset) {
     if (std::ranges::count(known, name) > 0) continue;
     const std::string near = nearest(name, known);
-    throw Error{Code::kUsage,
-                "--reset: no layer of the network is called '" + name + "'" +
-                    (near.empty() ? "" : "; did you mean '" + near + "'?")};
+    throw Error{
+        Code::kUsage,
+        "--reset: no layer of the network is called '" + displayed(name) + "'" +
+            (near.empty() ? "" : "; did you mean '" + displayed(near) + "'?")};
   }
 }
 

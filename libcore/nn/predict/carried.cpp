@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/nn/data/batch.h"
 #include "libcore/nn/layout.h"
@@ -25,8 +26,9 @@ class Parts {
   bool is_sequence(Value v) const { return layout_.form(v).steps; }
   [[noreturn]] void refuse(std::size_t i, const std::string& why) const {
     const LayerConfig& layer = config_.layers[i];
-    throw Error{Code::kUsage, "--keep-state: layer '" + layer.name + "' (" +
-                                  std::string(layer.type->name) + ") " + why};
+    throw Error{Code::kUsage, "--keep-state: layer '" + displayed(layer.name) +
+                                  "' (" + std::string(layer.type->name) + ") " +
+                                  why};
   }
 
   const NetworkConfig& config_;

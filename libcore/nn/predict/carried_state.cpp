@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/hex.h"
@@ -84,8 +85,8 @@ void check_state_path(const std::string& path, const std::string& model,
   for (const auto& [other, what] :
        {std::pair{&output, "the output"}, std::pair{&model, "the model"}})
     if (place(*other) == place(path))
-      throw Error{Code::kUsage,
-                  "--keep-state: '" + path + "' is " + what + " as well"};
+      throw Error{Code::kUsage, "--keep-state: '" + displayed(path) + "' is " +
+                                    what + " as well"};
   io::refuse_overwriting(path, inputs, "is the state and also");
 }
 
@@ -100,11 +101,11 @@ CarriedState::CarriedState(const Model& whole, const NetworkConfig& config,
   const auto status = std::filesystem::status(path_, error);
   if (!std::filesystem::exists(status)) return;
   if (!std::filesystem::is_regular_file(status))
-    throw Error{Code::kUsage, "'" + path_ + "' is no file"};
+    throw Error{Code::kUsage, "'" + displayed(path_) + "' is no file"};
   try {
     read();
   } catch (Error& e) {
-    if (e.code() == Code::kData) e.add_context("'" + path_ + "'");
+    if (e.code() == Code::kData) e.add_context("'" + displayed(path_) + "'");
     throw;
   }
 }
@@ -140,7 +141,8 @@ void CarriedState::read() {
     const auto extents = specs_[i].shape.with_first(examples_).extents();
     if (!std::ranges::equal(header.tensors[i].shape, extents) ||
         header.tensors[i].dtype != "F32")
-      bad_data("tensor '" + specs_[i].name + "' is none of the model's");
+      bad_data("tensor '" + displayed(specs_[i].name) +
+               "' is none of the model's");
     rows_[i].resize(parts[i].size() / sizeof(float));
     std::memcpy(rows_[i].data(), parts[i].data(), parts[i].size());
   }
@@ -149,7 +151,7 @@ void CarriedState::read() {
 std::span<tensor::Tensor> CarriedState::next(std::int64_t n) {
   if (examples_ > 0 && done_ + n > examples_)
     bad_data("has more examples than the " + std::to_string(examples_) +
-             " of the state '" + path_ + "'");
+             " of the state '" + displayed(path_) + "'");
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     const tensor::Shape& row = specs_[i].shape;
     if (examples_ == 0)
@@ -166,8 +168,9 @@ void CarriedState::keep() {
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     const auto from = std::as_const(moving_[i]).as<float>();
     if (!std::ranges::all_of(from, [](float x) { return std::isfinite(x); }))
-      bad_data("the state '" + specs_[i].name + "' of an example from " +
-               std::to_string(done_) + " on is not finite");
+      bad_data("the state '" + displayed(specs_[i].name) +
+               "' of an example from " + std::to_string(done_) +
+               " on is not finite");
     std::ranges::copy(from,
                       rows_[i].begin() + done_ * specs_[i].shape.elements());
   }
@@ -177,7 +180,7 @@ void CarriedState::keep() {
 void CarriedState::check_complete() const {
   if (examples_ > 0 && done_ != examples_)
     bad_data("there were " + std::to_string(done_) + " examples, the state '" +
-             path_ + "' is of " + std::to_string(examples_) +
+             displayed(path_) + "' is of " + std::to_string(examples_) +
              ", which stays as it is");
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/base/philox.h"
@@ -68,8 +69,8 @@ std::vector<std::size_t> reconstructions(const NetworkConfig& config) {
     if (!layer.target || !target_source(config, *layer.target)) continue;
     if (tensor::needs_logits(output_of(config, i).loss.kind) ||
         layers::is_from_logits(layer.settings))
-      throw Error{Code::kUsage,
-                  "the loss of '" + layer.name + "' gives no probability"};
+      throw Error{Code::kUsage, "the loss of '" + displayed(layer.name) +
+                                    "' gives no probability"};
     all.push_back(i);
   }
   if (all.empty())

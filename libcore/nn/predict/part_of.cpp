@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/names.h"
 #include "libcore/nn/config/layer_type.h"
@@ -63,8 +64,9 @@ Value Cutter::named(const std::string& name, bool node) const {
     all += (all.empty() ? "" : ", ") + other;
   const std::string near = nearest(name, known);
   bad_usage(std::string("no ") + (node ? "node" : "input or node") +
-            " is called '" + name + "'" +
-            (near.empty() ? "; the" : "; did you mean '" + near + "'? The") +
+            " is called '" + displayed(name) + "'" +
+            (near.empty() ? "; the"
+                          : "; did you mean '" + displayed(near) + "'? The") +
             (node ? " nodes are " : " inputs and nodes are ") + all);
 }
 
@@ -79,7 +81,8 @@ void Cutter::mark(Value v) {
 void Cutter::check_single(Value v) const {
   if (layout_.form(v).copies > 1)
     bad_usage(
-        "'" + name_of(v) + "' has " + std::to_string(layout_.form(v).copies) +
+        "'" + displayed(name_of(v)) + "' has " +
+        std::to_string(layout_.form(v).copies) +
         " values an example, one behind the other; take what unstacks them");
 }
 
@@ -140,9 +143,9 @@ Cut Cutter::cut(std::span<const std::string> input_names,
     const Value v = named(name, true);
     check_single(v);
     if (std::ranges::count(outputs, v) > 0)
-      bad_usage("'" + name + "' is named twice");
+      bad_usage("'" + displayed(name) + "' is named twice");
     if (std::ranges::count(given_, v) > 0)
-      bad_usage("'" + name + "' is an input of the part");
+      bad_usage("'" + displayed(name) + "' is an input of the part");
     outputs.push_back(v);
     mark(v);
   }
@@ -150,14 +153,15 @@ Cut Cutter::cut(std::span<const std::string> input_names,
   Cut part;
   for (const Value v : given_)
     if (!needed_[v])
-      bad_usage("none of the outputs depends on '" + name_of(v) + "'");
+      bad_usage("none of the outputs depends on '" + displayed(name_of(v)) +
+                "'");
   part.inputs = given_;
   for (Value v = 0; v < inputs(); ++v) {
     if (!needed_[v] || std::ranges::count(given_, v) > 0) continue;
     if (!given_.empty())
       bad_usage("the outputs depend on " +
                 (name_of(v).empty() ? "the network's input"
-                                    : "'" + name_of(v) + "'") +
+                                    : "'" + displayed(name_of(v)) + "'") +
                 " as well");
     part.inputs.push_back(v);
   }

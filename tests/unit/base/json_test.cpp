@@ -142,4 +142,25 @@ TEST_CASE("nearest: a short word is like no other") {
   CHECK(nearest("cat", {"dog", "bat"}) == "bat");
 }
 
+TEST_CASE("a NUL in a text does not end it") {
+  for (const std::string_view text :
+       {std::string_view("{\"a\": 1}\0 {\"a\": 2}", 19),
+        std::string_view("{\"a\": 1}\0", 9), std::string_view("\0", 1),
+        std::string_view("{\"a\0\": 1}", 10)})
+    CHECK_THROWS_WITH(parse_json(text, "'x.json'", Code::kData),
+                      Catch::EndsWith(": a NUL"));
+  CHECK(parse_json("{\"a\": \"\\u0000\"}", "'x.json'", Code::kData)["a"] ==
+        std::string(1, '\0'));
+}
+
+TEST_CASE("a line break in the name of a value makes no line of a message") {
+  const Json value = {{"inner", {1}}};
+  const JsonView view(value, Code::kData, "a\nb");
+  CHECK_THROWS_WITH(view.at("c\nd"), "a\\nb.c\\nd: is missing");
+  CHECK_THROWS_WITH(view.integer(0, 1), Catch::StartsWith("a\\nb: want"));
+  CHECK_THROWS_WITH(view.only({}), Catch::StartsWith("a\\nb.inner: unknown"));
+  CHECK_THROWS_WITH(view.at("inner").at(0).string(),
+                    Catch::StartsWith("a\\nb.inner[0]: want"));
+}
+
 }  // namespace dl::json_test

@@ -14,6 +14,7 @@
 #include <filesystem>
 
 #include "libcore/base/byte_order_mark.h"
+#include "libcore/base/display.h"
 #include "libcore/base/failpoint.h"
 #include "libcore/io/own_file.h"
 #include "libcore/io/temporary_name.h"
@@ -30,7 +31,8 @@ constexpr std::size_t kLongestName = 64;
 constexpr std::string_view kOnce = ".once";
 
 [[noreturn]] void unusable(const std::string& path, const std::string& why) {
-  throw Error{Code::kNotAuthorised, "key file '" + path + "': " + why};
+  throw Error{Code::kNotAuthorised,
+              "key file '" + displayed(path) + "': " + why};
 }
 
 // path: for messages.
@@ -62,7 +64,7 @@ std::string read_key(const std::string& path, bool secret) {
   close(fd);
   if (!file) unusable(path, "is no file");
   if (secret && shared)
-    unusable(path, "others can read it; chmod 600 '" + path + "'");
+    unusable(path, "others can read it; chmod 600 '" + displayed(path) + "'");
   return check_key(
       {buffer.data(), size > 0 ? static_cast<std::size_t>(size) : 0}, path);
 }
@@ -92,7 +94,8 @@ void write_key(const KeyFile& file) {
   auto fail = [&](const std::string& left_over) {
     std::string why = std::strerror(errno);
     if (!left_over.empty()) unlink(left_over.c_str());
-    throw Error{Code::kCantCreate, "cannot create '" + file.path + "': " + why};
+    throw Error{Code::kCantCreate,
+                "cannot create '" + displayed(file.path) + "': " + why};
   };
   io::remove_abandoned(file.path);
   const std::string temporary = io::temporary_name(file.path);
@@ -124,8 +127,9 @@ void make_folder(const fs::path& path, bool secret) {
   if (!error && made && secret)
     fs::permissions(path, fs::perms::owner_all, error);
   if (error)
-    throw Error{Code::kCantCreate,
-                "cannot create '" + path.string() + "': " + error.message()};
+    throw Error{
+        Code::kCantCreate,
+        "cannot create '" + displayed(path.string()) + "': " + error.message()};
 }
 
 }  // namespace
@@ -152,7 +156,7 @@ WorkerKeys read_worker_keys(const std::string& folder) {
   std::error_code ignored;
   if (!fs::exists(path, ignored) &&
       fs::is_directory(folder + "/hand-out", ignored))
-    unusable(path, "'" + folder +
+    unusable(path, "'" + displayed(folder) +
                        "' is the master's folder of keys; a worker's is '" +
                        folder + "/hand-out/NAME', or a copy of it");
   std::string secret = read_key(path, true);
@@ -235,7 +239,7 @@ namespace {
 
 void check_name(const std::string& name) {
   if (!name_ok(name) || is_once(name))
-    throw Error{Code::kUsage, "worker name '" + name +
+    throw Error{Code::kUsage, "worker name '" + displayed(name) +
                                   "': want up to 64 letters, digits, '.', "
                                   "'_' and '-', and no end '.once'"};
 }
@@ -286,7 +290,7 @@ void check_new(const std::vector<KeyFile>& files, bool force) {
   for (const KeyFile& file : files)
     if (!force && fs::exists(file.path))
       throw Error{Code::kCantCreate,
-                  "'" + file.path + "' exists; --force replaces it"};
+                  "'" + displayed(file.path) + "' exists; --force replaces it"};
 }
 
 }  // namespace
