@@ -105,7 +105,9 @@ void evaluate(const dl::eval::Evaluations& all,
 dl::eval::Evaluations evaluate_all(const Args& a,
                                    const std::vector<dl::eval::Bar>& bars) {
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
-  if (a.local < 0) throw Error{Code::kUsage, "--local must not be negative"};
+  if (a.local < 0 || a.local > 1024)
+    throw Error{Code::kUsage,
+                "--local: want 0..1024, got " + std::to_string(a.local)};
   const dl::nn::Model model = dl::nn::open_model(a.model, dl::cli::log());
   const auto subjects = dl::eval::subjects_of(model.config, model.data);
   const std::vector<std::string> chosen = kinds(a, model, subjects);

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -40,18 +42,32 @@ void open_standard_files() {
 
 // OpenBLAS starts threads before main() that nothing here computes on
 // (linalg/openblas.h).  Each wants its own memory, and where the process may
-// not have it, as in a batch job with a limit, tries for ever.
-void start_again_without_threads(const ToolInfo& tool, char** argv) {
-  constexpr char kVariable[] = "OPENBLAS_NUM_THREADS";
+// not have it, as in a batch job with a limit, it raises SIGINT or tries for
+// ever.  So this comes before the libraries' own beginnings, when there is
+// nothing but system calls: the tool begins again with one thread.
+void begin_with_one_thread(int, char** argv, char** environment) {
+  static char setting[] = "OPENBLAS_NUM_THREADS=1";
+  constexpr std::size_t kName = sizeof setting - 2;
+  static std::array<char*, 4096> changed;
+  static std::array<char, PATH_MAX> self;
   struct rlimit memory {};
-  if (getrlimit(RLIMIT_AS, &memory) != 0 || memory.rlim_cur == RLIM_INFINITY ||
-      std::getenv(kVariable) != nullptr)
+  if (getrlimit(RLIMIT_AS, &memory) != 0 || memory.rlim_cur == RLIM_INFINITY)
     return;
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (self.filename() != tool.name || setenv(kVariable, "1", 1) != 0) return;
-  execv(self.c_str(), argv);  // where that fails, as it was
+  std::size_t count = 0;
+  for (; environment[count] != nullptr; ++count) {
+    if (count + 2 >= changed.size() ||
+        std::strncmp(environment[count], setting, kName) == 0)
+      return;
+    changed[count] = environment[count];
+  }
+  changed[count] = setting;
+  if (readlink("/proc/self/exe", self.data(), self.size() - 1) <= 0) return;
+  const char* name = std::strrchr(self.data(), '/');
+  if (name == nullptr || std::strncmp(name, "/dl-", 4) != 0) return;
+  execve(self.data(), argv, changed.data());  // where that fails, as it was
 }
+[[gnu::section(".preinit_array"),
+  gnu::used]] void (*const begin)(int, char**, char**) = begin_with_one_thread;
 
 void (*clean_up)() noexcept = nullptr;  // for the signal handler
 
@@ -172,7 +188,6 @@ int run_checked(const ToolInfo& tool, int argc, char** argv, Options& options,
 int run_tool(const ToolInfo& tool, int argc, char** argv,
              const std::function<void(Options&)>& declare,
              const std::function<void()>& run, const Describe& describe) {
-  start_again_without_threads(tool, argv);
   open_standard_files();
   if (!tool.filter) keep_freed_memory();
   restore_signals(tool);

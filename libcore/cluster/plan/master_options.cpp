@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "libcore/base/display.h"
+#include "libcore/base/parallel.h"
 #include "libcore/cluster/settings/option_values.h"
 #include "libcore/cluster/store/early_stopping.h"
 #include "libcore/device/open.h"
@@ -162,6 +163,24 @@ Settings settings_of(const MasterOptions& options,
   return s;
 }
 
+namespace {
+
+constexpr double kHour = 3600;
+constexpr int kMostHours = 10000;
+
+// Each is a process that the host must have memory and a core for.
+void check_local(std::int64_t local) {
+  const std::int64_t most = std::max(256, 4 * available_cores());
+  if (in_range("--local", local, 0) <= most) return;
+  bad_usage("--local: want 0.." + std::to_string(most) + " on " +
+            std::to_string(available_cores()) +
+            (available_cores() == 1 ? " core" : " cores") + ", got " +
+            std::to_string(local) +
+            "; --threads gives each worker more of them");
+}
+
+}  // namespace
+
 Limits limits_of(const MasterOptions& options) {
   Limits limits;
   limits.heartbeat = in_seconds(options.heartbeat);
@@ -187,7 +206,7 @@ Limits limits_of(const MasterOptions& options) {
   limits.on_divergence =
       one_of("--on-divergence", options.on_divergence, kOnDivergenceNames);
   limits.speculate = options.speculate;
-  in_range("--local", options.local, 0);
+  check_local(options.local);
   in_range("--threads", options.threads, 0, 4096);
   in_range("--restarts", options.restarts, 0);
   in_range("--pretrain", options.pretrain, 0);
@@ -196,6 +215,14 @@ Limits limits_of(const MasterOptions& options) {
     bad_usage("--lost-after must be longer than --heartbeat");
   if (!(limits.stuck_after > limits.heartbeat))
     bad_usage("--stuck-after must be longer than --heartbeat");
+  // As messages have room for; workers wait several times as long.
+  if (limits.heartbeat > kHour) bad_usage("--heartbeat: want at most 1h");
+  for (const auto& [name, time] :
+       {std::pair("--lost-after", limits.lost_after),
+        std::pair("--stuck-after", limits.stuck_after)})
+    if (time > kMostHours * kHour)
+      bad_usage(std::string(name) + ": want at most " +
+                std::to_string(kMostHours) + "h");
   return limits;
 }
 

@@ -11,6 +11,7 @@ try --batch -3
 try --batch 3x
 try --prefetch 1025
 try --local -1
+try --local 100000 2>&1 | sed "s/0\.\.[0-9]* on [0-9]* cores*/0..MOST/"
 try --seed -1
 try --threshold 1
 try --combine max
@@ -27,4 +28,7 @@ try --target accuracy=0.9
 try --keep some
 try --heartbeat 5
 try --heartbeat 5s --lost-after 4s
+try --lost-after 1e9s
+try --stuck-after 1e9s
+try --heartbeat 2h --lost-after 4h --stuck-after 5h
 try --bind tcp://0.0.0.0:0
