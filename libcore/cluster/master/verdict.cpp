@@ -57,6 +57,9 @@ void judge(const MasterOptions& options, const Plan& plan,
       outcome.verdict = Error{Code::kDiverged, text};
     else
       outcome.remark = text;
+  } else if (const std::string brief = too_short(state, held_out);
+             why.empty() && !brief.empty()) {
+    outcome.remark = brief;
   }
   if (why.empty()) return;
   std::string text = "training ended badly: " + why;

@@ -139,7 +139,39 @@ std::string lost_score(std::span<const EpochScore> history,
          std::to_string(best->epoch + 1);
 }
 
+namespace {
+
+// The losses of a run of less than a block if they are as high as those of a
+// constant prediction.
+std::optional<LossWatch::Brief> high_brief(const RunState& state,
+                                           const HeldOut& held_out) {
+  auto brief = state.watch.brief();
+  if (!brief || !held_out.loss_of_chance ||
+      brief->loss < kNoBetter * *held_out.loss_of_chance ||
+      beats_chance(state.history, held_out))
+    return std::nullopt;
+  return brief;
+}
+
+// Whether so few losses tell: they do not fall, and are those of as many
+// mini-batches as a block has with little noise, or higher beyond doubt.  A
+// sound run of a dozen mini-batches may not be lower than chance yet.
+bool is_certain(const LossWatch::Brief& brief, double chance) {
+  if (!brief.error) return false;
+  const double noise = kSure * *brief.error;
+  if (brief.mean - brief.loss > std::max(noise, kAlike * brief.loss))
+    return false;
+  if (brief.loss - noise >= (1 + kMostError) * chance) return true;
+  return brief.batches >= LossWatch::kBlockBatches &&
+         noise <= kMostError * chance &&
+         brief.loss >= (1 - kAlike) * chance - noise;
+}
+
+}  // namespace
+
 bool is_no_better(const RunState& state, const HeldOut& held_out) {
+  if (const auto brief = high_brief(state, held_out))
+    return is_certain(*brief, *held_out.loss_of_chance);
   const auto recent = state.watch.recent();
   if (!held_out.loss_of_chance || !recent ||
       beats_chance(state.history, held_out))
@@ -161,13 +193,29 @@ std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
   if (!never && !is_as_bad(state, held_out, kNoBetter) &&
       !is_no_better(state, held_out))
     return "";
-  const double loss = last_loss(state).value_or(state.watch.recent()->loss);
+  std::optional<double> loss = last_loss(state);
+  if (const auto recent = state.watch.recent(); recent && !loss)
+    loss = recent->loss;
+  if (!loss) loss = state.watch.brief()->loss;
   const double chance = *held_out.loss_of_chance;
-  return "the loss is " + format("%.3g", loss) +
-         (never            ? ", and was never much lower than the "
-          : loss >= chance ? ", no less than the "
-                           : ", about the ") +
+  return "the loss is " + format("%.3g", *loss) +
+         (never             ? ", and was never much lower than the "
+          : *loss >= chance ? ", no less than the "
+                            : ", about the ") +
          format("%.3g", chance) + " of a constant prediction";
+}
+
+std::string too_short(const RunState& state, const HeldOut& held_out) {
+  const auto brief = high_brief(state, held_out);
+  if (!brief || is_certain(*brief, *held_out.loss_of_chance)) return "";
+  return "the run is too short to judge: after " +
+         std::to_string(brief->batches) + " mini-batches of " +
+         std::to_string(brief->examples) + " examples the loss is " +
+         format("%.3g", brief->loss) + ", and a constant prediction has " +
+         format("%.3g", *held_out.loss_of_chance) + "; take more epochs" +
+         (brief->loss >= kWorse * *held_out.loss_of_chance
+              ? ", or a lower learning rate"
+              : "");
 }
 
 std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,

@@ -37,6 +37,9 @@ std::string learnt_nothing(const RunState& state, const HeldOut& held_out);
 // Whether, within the error of its losses, its model is no better than a
 // constant prediction.
 bool is_no_better(const RunState& state, const HeldOut& held_out);
+// The sentence on a run that is too short to tell; "": it is long enough, or
+// its losses are lower.
+std::string too_short(const RunState& state, const HeldOut& held_out);
 // What to do about that, as a clause.  moved: how far its parameters are from
 // those that it began with, by the norm of these.
 std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,

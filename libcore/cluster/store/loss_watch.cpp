@@ -27,6 +27,8 @@ constexpr std::int64_t kNormEvery = 8;  // blocks
 constexpr std::uint64_t kMostStale = 4096;
 constexpr std::int64_t kWrongAtEnd = 32;  // mini-batches
 constexpr std::int64_t kManyBlocks = 64;
+constexpr std::int64_t kFewBends = 6;  // tell the noise of a short run
+constexpr double kSmoothed = 5;        // calls count in a smoothed loss
 constexpr double kJump = 3;    // times what it was at first, or of chance
 constexpr double kDead = 1.1;  // times chance: what shakes more is not dead
 constexpr std::int64_t kDeadBlocks = 4;
@@ -226,6 +228,19 @@ bool LossWatch::learnt_nothing() const {
 std::optional<LossWatch::Recent> LossWatch::recent() const {
   if (blocks_ == 0) return std::nullopt;
   return Recent{std::min(newest_, level_), error(), smoothed_};
+}
+
+std::optional<LossWatch::Brief> LossWatch::brief() const {
+  if (blocks_ > 0 || examples_ == 0) return std::nullopt;
+  Brief brief{batches_, examples_, smoothed_,
+              loss_sum_ / static_cast<double>(examples_), std::nullopt};
+  if (bends_ >= kFewBends) {
+    const auto calls = static_cast<double>(bends_ + 2);
+    brief.error =
+        std::sqrt(bend_sum_ / static_cast<double>(bends_) /
+                  (kSmoothed * static_cast<double>(batches_) / calls));
+  }
+  return brief;
 }
 
 std::string LossWatch::describe() const {

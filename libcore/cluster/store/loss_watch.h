@@ -80,6 +80,14 @@ class LossWatch {
     double loss = 0, error = 0, last = 0;
   };
   std::optional<Recent> recent() const;
+  // The last losses of a run that has no block yet; none: it has one, or no
+  // losses.  error: the standard error of the loss; none: too few tell.
+  struct Brief {
+    std::int64_t batches = 0, examples = 0;
+    double loss = 0, mean = 0;  // of late, and of all
+    std::optional<double> error;
+  };
+  std::optional<Brief> brief() const;
   // What is wrong: "the loss is 2.3 on average of the last 150 mini-batches and
   // was 0.7 before; ...".
   std::string describe() const;

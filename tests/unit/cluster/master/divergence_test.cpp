@@ -11,6 +11,7 @@
 namespace dl::cluster::divergence_test {
 
 using namespace simulation;
+using namespace std::string_literals;
 
 namespace {
 
@@ -173,6 +174,57 @@ TEST_CASE("a short run may end worse than a constant prediction as well") {
   CHECK(learnt_nothing(state, held_out).empty());
   epoch(400, 10, 0.9);  // a few large losses
   CHECK(ends_badly(state, held_out).empty());
+}
+
+TEST_CASE("a run of less than a block is judged where its losses tell") {
+  const double chance = std::log(10);
+  RunState state;
+  const HeldOut held_out{"accuracy", 100, chance};
+  // Losses of mini-batches, half of which are higher by `noise`, half lower.
+  const auto train = [&](int n, int examples, double from, double to,
+                         double noise) {
+    state = RunState();
+    for (int i = 0; i < n; ++i) {
+      const double loss =
+          from + (to - from) * i / (n - 1) + (i % 2 == 0 ? noise : -noise);
+      state.watch.add(static_cast<std::uint64_t>(i) + 1, 1, examples,
+                      examples * loss, 1, {});
+    }
+  };
+  const auto verdict = [&] {
+    const bool judged = is_no_better(state, held_out);
+    CHECK(judged == !learnt_nothing(state, held_out).empty());
+    const bool warned = !too_short(state, held_out).empty();
+    CHECK_FALSE((judged && warned));
+    return judged ? "nothing learnt" : warned ? "too short" : "sound";
+  };
+  train(40, 8, chance, chance, 0.02);
+  CHECK(verdict() == "nothing learnt"s);
+  state.history = scores("accuracy", {0.6});  // it says otherwise
+  CHECK(verdict() == "sound"s);
+  train(41, 8, chance, chance, 0.4);  // noise hides what is learnt
+  CHECK(verdict() == "too short"s);
+  train(12, 16, 2.35, 2.28, 0.04);  // a sound run may be there yet
+  CHECK(verdict() == "too short"s);
+  train(12, 16, 2.35, 2.1, 0.04);
+  CHECK(verdict() == "sound"s);
+  train(40, 8, 3.2, 2.31, 0.02);  // it falls
+  CHECK(verdict() == "too short"s);
+  train(12, 16, 40, 40, 1);
+  CHECK(verdict() == "nothing learnt"s);
+  CHECK(learnt_nothing(state, held_out) ==
+        "the loss is 39.9, no less than the 2.3 of a constant prediction");
+  train(5, 16, 40, 40, 1);
+  CHECK(verdict() == "too short"s);
+  CHECK(
+      too_short(state, held_out) ==
+      "the run is too short to judge: after 5 mini-batches of 80 examples "
+      "the loss is 40.4, and a constant prediction has 2.3; take more epochs, "
+      "or a lower learning rate");
+  // A round that has all of a run.
+  state = RunState();
+  state.watch.add(1, 12, 186, 186 * 2.33, 1, {});
+  CHECK(verdict() == "too short"s);
 }
 
 TEST_CASE("the better model is that of the best score, or of sound losses") {
