@@ -44,6 +44,7 @@ std::unique_ptr<dl::vectorize::Reader> open_reader(
   if (format == "raw") {
     dl::vectorize::RawOptions raw = a.raw;
     raw.labels = !a.no_labels;
+    raw.examples = a.examples;
     return open_raw(inputs, a.reader, raw, bad);
   }
   std::string near = dl::nearest(
@@ -55,23 +56,11 @@ std::unique_ptr<dl::vectorize::Reader> open_reader(
                       ")"};
 }
 
-void report(const Args& a, const dl::vectorize::BadRecords& bad,
-            std::int64_t examples) {
-  if (a.json) {
-    dl::Json json = {{"examples", examples},
-                     {"skipped", bad.skipped()},
-                     {"filled", bad.filled()},
-                     {"sequences_skipped", bad.skipped_sequences()},
-                     {"sequences_truncated", bad.truncated_sequences()},
-                     {"bad", bad.count()},
-                     {"bad_examples", bad.examples()}};
-    std::cout << dl::dump_json(json) << '\n';
-    return;
-  }
+// end: behind the number of bad records.
+void report_left_out(const dl::vectorize::BadRecords& bad, const char* end) {
   auto say = [](dl::Level level, const std::string& line) {
     dl::cli::log()(level, line);
   };
-  say(dl::Level::kDetail, std::to_string(examples) + " examples");
   auto count = [&](std::int64_t n, const char* what) {
     if (n > 0) say(dl::Level::kInfo, std::to_string(n) + what);
   };
@@ -79,10 +68,26 @@ void report(const Args& a, const dl::vectorize::BadRecords& bad,
   count(bad.filled(), " missing values filled in");
   count(bad.skipped_sequences(), " sequences longer than --steps left out");
   count(bad.truncated_sequences(), " sequences longer than --steps truncated");
-  if (bad.count() == 0) return;
-  say(dl::Level::kWarning,
-      std::to_string(bad.count()) + " bad records left out:");
+  if (bad.examples().empty()) return;
+  say(dl::Level::kWarning, std::to_string(bad.count()) + " bad records" + end);
   for (const std::string& what : bad.examples()) say(dl::Level::kWarning, what);
+}
+
+void report(const Args& a, const dl::vectorize::BadRecords& bad,
+            std::int64_t examples) {
+  if (!a.json) {
+    dl::cli::log()(dl::Level::kDetail, std::to_string(examples) + " examples");
+    report_left_out(bad, " left out:");
+    return;
+  }
+  dl::Json json = {{"examples", examples},
+                   {"skipped", bad.skipped()},
+                   {"filled", bad.filled()},
+                   {"sequences_skipped", bad.skipped_sequences()},
+                   {"sequences_truncated", bad.truncated_sequences()},
+                   {"bad", bad.count()},
+                   {"bad_examples", bad.examples()}};
+  std::cout << dl::dump_json(json) << '\n';
 }
 
 void run(const Args& a, std::vector<std::string> arguments) {
@@ -136,13 +141,19 @@ void run(const Args& a, std::vector<std::string> arguments) {
   dl::vectorize::BadRecords bad(a.max_bad);
   auto reader = open_reader(a, inputs, bad);
   dl::cli::Progress progress;
-  std::int64_t examples = preprocess(
-      *reader, dl::io::open_sink(a.output),
-      a.no_provenance ? std::nullopt : std::optional(step),
-      [&](std::int64_t n) {
-        progress.update([&] { return std::to_string(n) + " examples"; });
-      },
-      a.examples);
+  std::int64_t examples = 0;
+  try {
+    examples = preprocess(
+        *reader, dl::io::open_sink(a.output),
+        a.no_provenance ? std::nullopt : std::optional(step),
+        [&](std::int64_t n) {
+          progress.update([&] { return std::to_string(n) + " examples"; });
+        },
+        a.examples);
+  } catch (...) {
+    report_left_out(bad, ":");  // it may be the reason
+    throw;
+  }
   report(a, bad, examples);
   if (const std::string warning = reader->warning(); !warning.empty())
     dl::cli::log()(dl::Level::kWarning, warning);

@@ -22,6 +22,8 @@ constexpr const char* kPickle =
     "reads "
     "it)";
 
+constexpr std::size_t kCertain = 3;  // bytes
+
 constexpr Magic kMagics[] = {
     {"version https://git-lfs"sv, kOther,
      "a git-LFS pointer (run: git lfs pull)"},
@@ -67,10 +69,6 @@ constexpr Magic kMagics[] = {
     {"\x80\x05\x95"sv, kOther, kPickle},
 };
 
-bool printable(char c) {
-  return (c >= 0x20 && c < 0x7f) || c == '\t' || c == '\n' || c == '\r';
-}
-
 std::string hex_bytes(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {
@@ -90,19 +88,22 @@ bool has(std::string_view text, std::string_view part) {
 FileKind kind_of_zip(std::string_view text, FileKind zip) {
   const std::string_view first =
       text.substr(std::min<std::size_t>(30, text.size()));
+  const auto is = [](FileClass what, const char* name) {
+    return FileKind{what, name, nullptr, true};
+  };
   if (first.starts_with("metadata.json") || first.starts_with("config.json"))
-    return {kModel, "a model of Keras"};
+    return is(kModel, "a model of Keras");
   if (first.starts_with("configuration.json") ||
       first.starts_with("coefficients.bin"))
-    return {kModel, "a model of Deeplearning4j"};
+    return is(kModel, "a model of Deeplearning4j");
   if (has(text, "/data.pkl"))
-    return {kOther,
-            "a file of PyTorch (torch.onnx.export writes ONNX, dl-import reads "
-            "it)"};
-  if (has(text, "xl/work")) return {kTable, "an Excel file"};
+    return is(kOther,
+              "a file of PyTorch (torch.onnx.export writes ONNX, dl-import "
+              "reads it)");
+  if (has(text, "xl/work")) return is(kTable, "an Excel file");
   if (has(text, "opendocument.spreadsheet"))
-    return {kTable, "an OpenDocument spreadsheet"};
-  if (has(first.substr(0, 64), ".npy")) return {kArrays, "an .npz of NumPy"};
+    return is(kTable, "an OpenDocument spreadsheet");
+  if (has(first.substr(0, 64), ".npy")) return is(kArrays, "an .npz of NumPy");
   return zip;
 }
 
@@ -120,7 +121,7 @@ bool is_onnx(std::string_view text) {
   const std::string_view name =
       text.substr(kName, static_cast<unsigned char>(text[at]));
   return text[2] == '\x12' && name.size() > 2 && name.size() < 64 &&
-         std::all_of(name.begin(), name.end(), printable);
+         std::all_of(name.begin(), name.end(), is_printable);
 }
 
 // An object, or an array of objects or arrays: no table begins so.
@@ -136,18 +137,24 @@ bool is_json(std::string_view text) {
 FileKind kind_of_riff(std::string_view text, FileKind riff) {
   const std::string_view form =
       text.substr(std::min<std::size_t>(8, text.size()));
-  if (form.starts_with("WAVE")) return {kSound, "a WAV sound"};
-  if (form.starts_with("WEBP")) return {kImage, "a WebP image"};
+  if (form.starts_with("WAVE")) return {kSound, "a WAV sound", nullptr, true};
+  if (form.starts_with("WEBP")) return {kImage, "a WebP image", nullptr, true};
   return riff;
 }
 
 FileKind kind_of_safetensors(std::string_view text) {
-  if (has(text, R"("dl-model")")) return {kOurModel, "a model of dl-tools"};
-  if (has(text, R"("dl-dataset")")) return {kOurData, "a record of DataSets"};
-  return {kSafetensors, "a safetensors file"};
+  if (has(text, R"("dl-model")"))
+    return {kOurModel, "a model of dl-tools", nullptr, true};
+  if (has(text, R"("dl-dataset")"))
+    return {kOurData, "a record of DataSets", nullptr, true};
+  return {kSafetensors, "a safetensors file", nullptr, true};
 }
 
 }  // namespace
+
+bool is_printable(char c) {
+  return (c >= 0x20 && c < 0x7f) || c == '\t' || c == '\n' || c == '\r';
+}
 
 FileKind file_kind(std::span<const std::byte> start) {
   const std::string_view text(reinterpret_cast<const char*>(start.data()),
@@ -157,7 +164,9 @@ FileKind file_kind(std::span<const std::byte> start) {
     if (text.size() < magic.at ||
         !text.substr(magic.at).starts_with(magic.bytes))
       continue;
-    const FileKind kind{magic.what, magic.text, magic.unpack};
+    const FileKind kind{
+        magic.what, magic.text, magic.unpack,
+        magic.bytes.size() >= kCertain || text.starts_with("\x1f\x8b\x08")};
     if (text.starts_with("PK")) return kind_of_zip(text, kind);
     return text.starts_with("RIFF") ? kind_of_riff(text, kind) : kind;
   }
@@ -165,10 +174,10 @@ FileKind file_kind(std::span<const std::byte> start) {
   if (text.size() > 9 && text.substr(6, 3) == "\0\0{"sv &&
       has("\"} \t\r\n", text.substr(9, 1)))
     return kind_of_safetensors(text);
-  if (is_onnx(text)) return {kModel, "an ONNX file"};
+  if (is_onnx(text)) return {kModel, "an ONNX file", nullptr, true};
   const FileClass what = is_json(text) ? kJson : kUnknown;
   const std::string_view head = text.substr(0, 24);
-  if (std::all_of(head.begin(), head.end(), printable))
+  if (std::all_of(head.begin(), head.end(), is_printable))
     return {what, "text (starts with '" +
                       std::string(head.substr(0, head.find_first_of("\r\n"))) +
                       "')"};

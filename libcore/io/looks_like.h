@@ -33,7 +33,11 @@ struct FileKind {
   // 'a,b,c')", "unknown data (starts with 00 01 02 03)", "nothing".
   std::string text;
   const char* unpack = nullptr;  // the start of a command
+  bool is_certain = false;       // no numbers begin so but by rare chance
 };
+
+// ASCII that text has.
+bool is_printable(char c);
 
 // `start`: the first bytes: 16 or more, where there are as many, tell most
 // kinds, 512 a tar archive, some thousand a spreadsheet from other zip

@@ -16,11 +16,12 @@ std::string path_in(const std::string& name) {
              : "FILE";
 }
 
-// "'pipe:xz -dc t.csv.xz'".  Who has read the file undid a gzip or zstd around
-// it, which the command does not.
+// "'pipe:xz -dc t.csv.xz'".  is_unpacked: the reader undid a gzip or zstd
+// around the file, which the command does not.
 std::string unpacked_by(const std::string& command, const std::string& path,
-                        const std::string& member) {
-  const char* outer = path.ends_with(".gz")    ? "zcat "
+                        const std::string& member, bool is_unpacked) {
+  const char* outer = !is_unpacked             ? nullptr
+                      : path.ends_with(".gz")  ? "zcat "
                       : path.ends_with(".zst") ? "zstdcat "
                                                : nullptr;
   if (outer == nullptr || command.starts_with("tar"))
@@ -35,14 +36,15 @@ bool is_array(std::span<const std::byte> start) {
   return text[text.find_first_of("[{")] == '[';
 }
 
-std::string help_for(const io::FileKind& kind, const std::string& path) {
+std::string help_for(const io::FileKind& kind, const std::string& path,
+                     bool is_unpacked) {
   constexpr const char* kPage = "see OTHER FORMATS in dl-preprocess(1)";
   switch (kind.what) {
     case FileClass::kPacked:
-      return ": read " + unpacked_by(kind.unpack, path, "");
+      return ": read " + unpacked_by(kind.unpack, path, "", is_unpacked);
     case FileClass::kArchive:
       return ": read a file that is in it, by " +
-             unpacked_by(kind.unpack, path, " NAME");
+             unpacked_by(kind.unpack, path, " NAME", is_unpacked);
     case FileClass::kImage:
       return std::string(": a program writes its pixels for raw, ") + kPage;
     case FileClass::kSound:
@@ -68,7 +70,7 @@ std::string help_for(const io::FileKind& kind, const std::string& path) {
 }  // namespace
 
 std::string other_format(const std::string& name,
-                         std::span<const std::byte> start) {
+                         std::span<const std::byte> start, bool is_unpacked) {
   const io::FileKind kind = io::file_kind(start);
   if (kind.what == FileClass::kUnknown) return "";
   if (kind.what == FileClass::kOurData)
@@ -78,7 +80,7 @@ std::string other_format(const std::string& name,
     return name + " is JSON: read it as CSV, by 'pipe:jq -r \"" +
            (is_array(start) ? ".[] | " : "") + "[.NAME, .NAME] | @csv\" " +
            path + "'";
-  return name + " is " + kind.text + help_for(kind, path);
+  return name + " is " + kind.text + help_for(kind, path, is_unpacked);
 }
 
 }  // namespace dl::vectorize

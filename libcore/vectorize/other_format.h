@@ -11,9 +11,10 @@ namespace dl::vectorize {
 
 // A sentence that tells the format of an input and a way to read it all the
 // same; "" if a reader may take it.  name: as a Source has it.  start: what is
-// read of the input, some thousand bytes, unpacked.
+// read of the input, some thousand bytes.  is_unpacked: without the gzip or
+// zstd that may be around the file.
 std::string other_format(const std::string& name,
-                         std::span<const std::byte> start);
+                         std::span<const std::byte> start, bool is_unpacked);
 
 }  // namespace dl::vectorize
 

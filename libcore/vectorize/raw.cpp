@@ -72,6 +72,8 @@ class RawReader : public ExampleReader {
   void open_next() {
     input_ =
         std::make_unique<RawInput>(inputs_[next_++], RawInput::Kind::kBytes);
+    if (raw_.examples == 0)
+      input_->refuse_other_format(tensor::size_of(features_.dtype) > 1);
     number_ = 0;
   }
 

@@ -6,6 +6,7 @@
 #include "libcore/base/byte_order_mark.h"
 #include "libcore/base/error.h"
 #include "libcore/io/decompress.h"
+#include "libcore/io/looks_like.h"
 #include "libcore/vectorize/other_format.h"
 
 namespace dl::vectorize {
@@ -15,7 +16,9 @@ RawInput::RawInput(const std::string& spec, Kind kind) : buffer_(1 << 18) {
   if (kind != Kind::kBytes) source_ = io::decompress(std::move(source_));
   read_start();
   if (size_ == 0) return;
-  other_ = other_format(name(), std::span(buffer_).first(size_));
+  const auto start = std::span<const std::byte>(buffer_).first(size_);
+  other_ = other_format(name(), start, kind != Kind::kBytes);
+  is_certain_ = io::file_kind(start).is_certain;
   if (kind == Kind::kBytes) return;
   if (!other_.empty()) throw Error{Code::kData, other_};
   if (kind != Kind::kText) return;
@@ -30,6 +33,21 @@ void RawInput::read_start() {
     if (n == 0) break;
     size_ += n;
   }
+}
+
+void RawInput::refuse_other_format(bool wide) const {
+  constexpr std::size_t kLeast = 16, kMost = 256;
+  const std::string_view start = ahead().substr(0, kMost);
+  std::string what = is_certain_ ? other_ : "";
+  if (wide && what.empty() && start.size() >= kLeast &&
+      std::ranges::all_of(start, io::is_printable))
+    what = name() + " is " + io::looks_like(std::as_bytes(std::span(start))) +
+           ": csv and svmlight read text";
+  if (!what.empty())
+    throw Error{Code::kData,
+                what +
+                    "; of bare records that begin so by chance, --examples "
+                    "tells how many there are"};
 }
 
 void RawInput::refuse_empty() {

@@ -23,6 +23,12 @@ class RawInput {
   // way that is not unpacked here, or of a format that is nothing raw.
   explicit RawInput(const std::string& spec, Kind kind = Kind::kFile);
 
+  // For an input that is to be bare records, `wide` ones if their numbers are
+  // of several bytes each.
+  // Throws Error: kData, it begins as a file of another format does, or wide
+  // ones as text does.
+  void refuse_other_format(bool wide) const;
+
   // Fills bytes; false at the end of the input.
   // Throws Error: kData, the input ends inside them.
   bool read(std::span<std::byte> bytes, const char* what);
@@ -63,6 +69,7 @@ class RawInput {
   void read_start();
   std::unique_ptr<io::Source> source_;
   std::string other_;  // the sentence about the format that it seems to have
+  bool is_certain_ = false;  // that it has that one
   std::vector<std::byte> buffer_;
   std::size_t at_ = 0, size_ = 0;
 };

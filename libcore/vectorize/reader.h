@@ -84,6 +84,9 @@ struct SvmlightOptions {
 struct RawOptions {
   bool labels = true;        // an example is followed by its label
   std::int64_t targets = 1;  // numbers to predict, of an example
+  // Examples that the inputs are said to have, which makes them bare records
+  // whatever they begin with; 0: not said.
+  std::int64_t examples = 0;
 };
 
 // Each takes source specs (io/source.h); gzip and zstd are recognised.

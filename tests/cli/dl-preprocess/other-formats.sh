@@ -41,6 +41,8 @@ for name in ("a.tar", "a.tar.gz"):
 END
 printf '{"a": 1, "b": 2}\n{"a": 3, "b": 4}\n' >a.jsonl
 printf '\n[\n  {"a": 1}\n]\n' >a.json
+printf 'PAR1,ID3,RIFF\n1,2,a\n3,4,b\n' >names.csv
+printf 'age,kind\n12,cat\n13,dog\n14,ox' >words.csv
 printf '<!DOCTYPE html>\n' >a.html
 cp "$golden/model/tiny-1.0.safetensors" "$golden/keras/image.keras" "$golden/keras/image.h5" .
 cp "$golden/dl4j/image.zip" dl4j.zip
@@ -54,8 +56,18 @@ try csv --label -1 'pipe:cat a.jpg'
 echo "-- of bare records"
 try raw --no-labels --shape 1000 --dtype u8 a.jpg
 try raw --no-labels --shape 1000 --dtype u8 a.wav
+echo "-- of bare records whose size fits"
+gzip -n <names.csv >a.csv.gz
+for file in a.npy a.xlsx a.zip a.parquet a.png a.jpg a.wav a.csv.gz image.keras image.h5 image.onnx \
+  tiny-1.0.safetensors; do
+  try raw --no-labels --shape 1 --dtype u8 "$file"
+done
+try raw --no-labels --shape 4 --dtype f32 words.csv
 echo "-- what looks alike is read"
-printf 'PAR1,ID3,RIFF\n1,2,a\n3,4,b\n' >names.csv
+try raw --no-labels --shape 1 --dtype u8 --examples 72 a.png
+try raw --no-labels --shape 4 --dtype u8 words.csv
+printf '\377\376\1\2' | try raw --no-labels --shape 2 --dtype u8
+printf '\37\213\1\2' | try raw --no-labels --shape 2 --dtype u8
 try csv --header --label RIFF names.csv
 printf '{a},b\n1,x\n' >braces.csv
 try csv --header --label b braces.csv --classes x,y
