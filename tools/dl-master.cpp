@@ -169,6 +169,7 @@ void run(Args& args) {
     log(dl::Level::kInfo, "the run is finished\n" + outcome.text);
   if (outcome.verdict) throw dl::Error(*outcome.verdict);
   if (!outcome.remark.empty()) log(dl::Level::kWarning, outcome.remark);
+  if (!outcome.note.empty()) log(dl::Level::kInfo, outcome.note);
 }
 
 }  // namespace

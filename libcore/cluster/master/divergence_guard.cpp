@@ -146,7 +146,7 @@ void DivergenceGuard::watch_score() {
   const auto lost = [&](std::span<const EpochScore> upto) {
     return lost_score(upto,
                       {context_.settings.metric, context_.evaluation.examples(),
-                       context_.loss_of_chance});
+                       context_.loss_of_chance, context_.label_weight});
   };
   const std::string now = lost(history);
   if (now.empty()) return;

@@ -21,6 +21,7 @@ struct Outcome {
   // run had.
   std::optional<Error> verdict = std::nullopt;
   std::string remark = {};  // else a warning to end with, or ""
+  std::string note = {};    // that the run was too short to judge, or ""
 };
 
 // Returns when the model is written, or at once for a run that is finished

@@ -312,6 +312,7 @@ void Master::start() {
                               std::to_string(bad.epoch + 1) +
                               " and stays out; --fresh takes it back");
   context_->loss_of_chance = plan_.loss_of_chance;
+  context_->label_weight = plan_.label_weight;
   context_->shared_updater = plan_.shared_updater;
   // A worker that shares gradients has no updater of its own.
   if (!plan_.shared_updater)

@@ -56,6 +56,7 @@ struct RunContext {
   std::vector<std::string> training_files, evaluation_files;  // their names
   RunState state;
   std::optional<double> loss_of_chance;             // nn/data/chance.h
+  std::optional<double> label_weight;               // in that
   std::optional<nn::UpdaterConfig> shared_updater;  // if gradients are shared
   Membership members;
   FeedSource feed;

@@ -45,7 +45,7 @@ void judge(const MasterOptions& options, const Plan& plan,
            const RunStore& store, const RunState& state, Outcome& outcome) {
   const HeldOut held_out{plan.settings.metric,
                          plan.evaluation ? plan.evaluation->examples() : 0,
-                         plan.loss_of_chance};
+                         plan.loss_of_chance, plan.label_weight};
   const bool ignores =
       limits_of(options).on_divergence == OnDivergence::kIgnore;
   const std::string why = ends_badly(state, held_out);
@@ -57,9 +57,10 @@ void judge(const MasterOptions& options, const Plan& plan,
       outcome.verdict = Error{Code::kDiverged, text};
     else
       outcome.remark = text;
-  } else if (const std::string brief = too_short(state, held_out);
-             why.empty() && !brief.empty()) {
-    outcome.remark = brief;
+  }
+  if (why.empty() && !outcome.verdict && outcome.remark.empty()) {
+    outcome.remark = high_loss(state, held_out);
+    outcome.note = too_short(state, held_out);
   }
   if (why.empty()) return;
   std::string text = "training ended badly: " + why;

@@ -44,6 +44,28 @@ void read_all(MasterData& data, const MasterOptions& options,
     }
 }
 
+void read_some(MasterData& data, std::int64_t examples,
+               const CheckRecord& take) {
+  const auto stride = static_cast<double>(data.examples()) /
+                      static_cast<double>(std::max<std::int64_t>(1, examples));
+  double seen = 0, next = 0;  // examples
+  for (std::uint32_t shard = 0; shard < data.shards().size(); ++shard) {
+    const std::vector<std::int64_t>& records = data.shards()[shard].records;
+    for (std::uint32_t record = 0; record < records.size(); ++record) {
+      const auto size = static_cast<double>(records[record]);
+      if (seen >= next) {
+        next += size * std::max(1.0, stride);
+        try {
+          data.examine(shard, record, take);
+        } catch (const Error& error) {
+          if (error.code() != Code::kData) throw;
+        }
+      }
+      seen += size;
+    }
+  }
+}
+
 namespace {
 
 // pca and whiten, for which all data are read.

@@ -31,6 +31,11 @@ void choose_normalizers(nn::Model& model, Kept kept,
 void read_all(MasterData& data, const MasterOptions& options,
               const std::string& what, const Log& log, const CheckRecord& take);
 
+// Reads some records, spread over all, that have so many examples or more where
+// there are as many; passes over damaged ones.  Throws Error: kNoInput, kIo.
+void read_some(MasterData& data, std::int64_t examples,
+               const CheckRecord& take);
+
 }  // namespace dl::cluster
 
 #endif  // DL_LIBCORE_CLUSTER_PLAN_CHOOSE_NORMALIZERS_H_

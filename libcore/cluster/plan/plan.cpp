@@ -28,6 +28,7 @@ namespace {
 constexpr int kFormat = 1;  // of run.json
 // From here on it is worth a word where updates arrive late.
 constexpr double kMuchMomentum = 0.8;
+constexpr std::int64_t kManyLabels = 65536;  // tell how often classes are there
 constexpr std::int64_t kMostIterations = std::int64_t{1} << 60;
 constexpr std::size_t kMaxNetwork = std::size_t{16} << 20;
 
@@ -188,8 +189,9 @@ void compile(Plan& plan, bool dry) {
   plan.statistics = network.statistics().elements();
   plan.updater_state = network.updater_state().elements();
   plan.memory = network.memory_bytes();
-  plan.loss_of_chance = nn::loss_of_chance(plan.model.config, network.output(),
-                                           plan.model.normalizers.output(0));
+  plan.loss_of_chance =
+      nn::loss_of_chance(plan.model.config, network.output(),
+                         plan.model.normalizers.output(0), plan.label_weight);
   // Nobody knows what weights of examples make of it.
   if (const auto mask = plan.model.data.schema.find("labels_mask");
       mask != plan.model.data.schema.end() &&
@@ -376,6 +378,10 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
               "reading the training data once, for how often each class is "
               "there");
           read_all(*plan.training, options, "class_weights", log, take);
+        });
+    plan.label_weight = nn::mean_label_weight(
+        plan.model.config, metadata, [&](const auto& take) {
+          read_some(*plan.training, kManyLabels, take);
         });
     describe_data(plan.model, metadata);
   }

@@ -27,7 +27,8 @@ double score_of_chance(const HeldOut& held_out) {
   if (held_out.metric.ends_with("auc")) return 0.5;
   const bool accuracy = held_out.metric.ends_with("accuracy");
   return accuracy && held_out.loss_of_chance
-             ? std::exp(-*held_out.loss_of_chance)
+             ? std::exp(-*held_out.loss_of_chance /
+                        held_out.label_weight.value_or(1))
              : 0;
 }
 
@@ -216,6 +217,23 @@ std::string too_short(const RunState& state, const HeldOut& held_out) {
          (brief->loss >= kWorse * *held_out.loss_of_chance
               ? ", or a lower learning rate"
               : "");
+}
+
+std::string high_loss(const RunState& state, const HeldOut& held_out) {
+  const std::optional<double> loss = last_loss(state);
+  if (!loss || !held_out.loss_of_chance ||
+      *loss < kWorse * *held_out.loss_of_chance ||
+      !beats_chance(state.history, held_out))
+    return "";
+  return "the loss is " + format("%.3g", *loss) +
+         ", and a constant prediction has " +
+         format("%.3g", *held_out.loss_of_chance) + ", though the held-out " +
+         held_out.metric + " is " +
+         metric_text(state.history.back().metrics.at(held_out.metric)) +
+         ": a few examples are predicted very wrongly, and probabilities are "
+         "of "
+         "no use; look at their labels and for outliers, or take a lower "
+         "learning rate";
 }
 
 std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,

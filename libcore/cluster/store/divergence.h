@@ -21,7 +21,8 @@ std::string divergence_remedy(Mode mode);
 struct HeldOut {
   std::string metric;
   std::int64_t examples = 0;
-  std::optional<double> loss_of_chance;  // nn/data/chance.h
+  std::optional<double> loss_of_chance;               // nn/data/chance.h
+  std::optional<double> label_weight = std::nullopt;  // in that
 };
 
 // Whether the held-out score of the last epoch has lost half of what the best
@@ -40,6 +41,9 @@ bool is_no_better(const RunState& state, const HeldOut& held_out);
 // The sentence on a run that is too short to tell; "": it is long enough, or
 // its losses are lower.
 std::string too_short(const RunState& state, const HeldOut& held_out);
+// The sentence on a run whose loss is far above that of a constant prediction
+// while its held-out accuracy is well above chance; "": it is not so.
+std::string high_loss(const RunState& state, const HeldOut& held_out);
 // What to do about that, as a clause.  moved: how far its parameters are from
 // those that it began with, by the norm of these.
 std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,

@@ -26,25 +26,27 @@ bool are_balanced(const Settings& settings) {
 
 std::optional<double> loss_of_chance(const NetworkConfig& network,
                                      const tensor::Shape& outputs,
-                                     const data::Normalizer& targets) {
+                                     const data::Normalizer& targets,
+                                     std::optional<double> label_weight) {
   if (network.outputs.size() != 1 || outputs.rank() != 1) return std::nullopt;
   const OutputSpec output = output_of(network);
   const LayerConfig& layer = network.layers[network.outputs[0]];
   if (output.loss.kind == tensor::Loss::kMeanSquaredError &&
       targets.kind == "standardize")
     return 1;
-  if (!are_balanced(layer.settings)) return std::nullopt;
+  if (!label_weight && !are_balanced(layer.settings)) return std::nullopt;
+  const double weight = label_weight.value_or(1);
   const auto units = static_cast<double>(output.units);
   const bool softmax = output.activation.kind == tensor::Activation::kSoftmax ||
                        layers::is_from_logits(layer.settings);
   if (output.loss.kind == tensor::Loss::kNegativeLogLikelihood && units > 1 &&
       softmax)
-    return std::log(units);
+    return weight * std::log(units);
   // With several outputs each has a weight, not each class.
   const bool weighted = layer.settings.has("class_weights");
   if (output.loss.kind == tensor::Loss::kBinaryCrossEntropy &&
-      !(weighted && units > 1))
-    return units * std::numbers::ln2;
+      (label_weight || !(weighted && units > 1)))
+    return weight * units * std::numbers::ln2;
   return std::nullopt;
 }
 

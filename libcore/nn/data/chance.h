@@ -14,11 +14,13 @@ namespace dl::nn {
 // The loss of a network that says the same of every example: that all classes
 // are as likely, or yes and no, or the mean of targets that are standardized.
 // Nothing where that is not known: other losses, or class weights other than
-// those of "balanced".
-// outputs: of one example.
-std::optional<double> loss_of_chance(const NetworkConfig& network,
-                                     const tensor::Shape& outputs,
-                                     const data::Normalizer& targets);
+// those of "balanced" without a label_weight.
+// outputs: of one example.  label_weight: what a label counts on average, by
+// the class weights.
+std::optional<double> loss_of_chance(
+    const NetworkConfig& network, const tensor::Shape& outputs,
+    const data::Normalizer& targets,
+    std::optional<double> label_weight = std::nullopt);
 
 }  // namespace dl::nn
 

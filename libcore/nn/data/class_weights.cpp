@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "libcore/base/display.h"
@@ -109,6 +110,28 @@ void settle_class_weights(NetworkConfig& config, const data::Metadata& data,
     if (!counts[i].empty())
       config.layers[config.outputs[i]].settings.set(
           kKey, balanced_weights(counts[i]));
+}
+
+std::optional<double> mean_label_weight(const NetworkConfig& config,
+                                        const data::Metadata& data,
+                                        const EachRecord& records) {
+  if (config.outputs.size() != 1) return std::nullopt;
+  const Settings& settings = config.layers[config.outputs[0]].settings;
+  if (!settings.has(kKey) || !settings.at(kKey).is_array()) return std::nullopt;
+  const auto weights = settings.at(kKey).get<std::vector<double>>();
+  const WantedOutput output = wanted_by(config, layout_of(config)).outputs[0];
+  const bool of_outputs =
+      output.units > 1 && output.loss == tensor::Loss::kBinaryCrossEntropy;
+  if (!of_outputs && !has_classes(data, output)) return std::nullopt;
+  std::vector<double> counts(weights.size(), of_outputs ? 1 : 0);
+  if (!of_outputs)
+    records(
+        [&](const data::DataSet& set) { count_classes(set, output, counts); });
+  const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
+  if (all == 0) return std::nullopt;
+  return std::inner_product(counts.begin(), counts.end(), weights.begin(),
+                            0.0) /
+         all;
 }
 
 }  // namespace dl::nn

@@ -3,6 +3,8 @@
 #ifndef DL_LIBCORE_NN_DATA_CLASS_WEIGHTS_H_
 #define DL_LIBCORE_NN_DATA_CLASS_WEIGHTS_H_
 
+#include <optional>
+
 #include "libcore/data/metadata.h"
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/data/fit_decorrelation.h"
@@ -15,6 +17,13 @@ namespace dl::nn {
 // balanced; and what `records` does.
 void settle_class_weights(NetworkConfig& config, const data::Metadata& data,
                           const EachRecord& records);
+
+// What a label of the one output counts on average of these records, by
+// class_weights that are numbers; none: there are no such, labels are no
+// classes, or no record has any.  records: read only if that depends on them.
+std::optional<double> mean_label_weight(const NetworkConfig& config,
+                                        const data::Metadata& data,
+                                        const EachRecord& records);
 
 }  // namespace dl::nn
 

@@ -29,13 +29,14 @@ std::vector<EpochScore> scores(const std::string& metric,
 
 std::optional<double> chance_of(const std::string& output,
                                 const dl::tensor::Shape& shape,
-                                const dl::data::Normalizer& targets = {}) {
+                                const dl::data::Normalizer& targets = {},
+                                std::optional<double> weight = {}) {
   return dl::nn::loss_of_chance(
       dl::nn::parse_network(
           R"({"input": {"shape": [3]}, "layers": [{"type": "output", )" +
               output + "}]}",
           "'net'"),
-      shape, targets);
+      shape, targets, weight);
 }
 
 // A run whose workers report these losses, by update.
@@ -94,6 +95,12 @@ TEST_CASE("the loss of chance is known of classes, and of standard targets") {
       R"("units": 3, "loss": "binary_cross_entropy")";
   CHECK(chance_of(yes_and_no, {3}).value() == Approx(3 * std::log(2.0)));
   CHECK_FALSE(chance_of(yes_and_no + R"(, "class_weights": [1, 9, 1])", {3}));
+  // By what labels count on average it is known.
+  CHECK(chance_of(classes + R"(, "class_weights": [1,9,1,1,1,1,1,1,1,1])", {10},
+                  {}, 1.8)
+            .value() == Approx(1.8 * std::log(10)));
+  CHECK(chance_of(yes_and_no + R"(, "class_weights": [1, 9, 2])", {3}, {}, 4)
+            .value() == Approx(12 * std::log(2.0)));
 }
 
 TEST_CASE("a held-out score is lost below half of what the best had") {
@@ -172,8 +179,16 @@ TEST_CASE("a short run may end worse than a constant prediction as well") {
   state.history.back().loss = 1.4;
   epoch(400, 1.2, 0.26);
   CHECK(learnt_nothing(state, held_out).empty());
+  CHECK(high_loss(state, held_out).empty());
   epoch(400, 10, 0.9);  // a few large losses
   CHECK(ends_badly(state, held_out).empty());
+  CHECK_THAT(high_loss(state, held_out),
+             Catch::StartsWith("the loss is 10, and a constant prediction has "
+                               "1.39, though the held-out accuracy is 0.9: "));
+  // An accuracy of chance is that of unweighted classes.
+  CHECK(high_loss(state, {"accuracy", 10000, 2 * std::log(4), 2.0}).size() > 0);
+  state.history.back().metrics["accuracy"] = 0.26;
+  CHECK(high_loss(state, {"accuracy", 10000, 2 * std::log(4), 2.0}).empty());
 }
 
 TEST_CASE("a run of less than a block is judged where its losses tell") {

@@ -84,6 +84,20 @@ TEST_CASE("balanced weights make classes count alike") {
                     "labels that are one class each");
 }
 
+TEST_CASE("what a label counts on average") {
+  const auto mean = [](const std::string& weights, int units,
+                       const data::Metadata& data = pets({})) {
+    return mean_label_weight(network(weights, units), data, labels);
+  };
+  // Three labels of class 0, one of class 1.
+  CHECK(mean("[1, 5, 9]", 3) == 2.0);
+  CHECK(mean("[1, 5]", 1) == 2.0);
+  CHECK_FALSE(mean("\"balanced\"", 3));
+  data::Metadata several = pets({});
+  several.schema["labels"] = {tensor::DType::kF32, {3}};
+  CHECK_FALSE(mean("[1, 5, 9]", 3, several));
+}
+
 TEST_CASE("without a word of data there is nothing to read") {
   NetworkConfig config = network("[1, 2, 3]");
   settle_class_weights(config, pets({"a", "b", "c"}),
