@@ -45,7 +45,9 @@ struct Args {
 void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.section("Network and data");
   opt.add("net", &m.net, "FILE", "the network, dl-network(5)");
-  opt.add("init", &m.init, "MODEL", "start from this model's parameters");
+  opt.add("init", &m.init, "MODEL",
+          "start from this model's parameters; with --net other updaters or "
+          "rates, or another network");
   opt.add("reset", &m.reset, "LAYER",
           "but for those of this layer, may be repeated");
   opt.add("data", &m.data, "SHARD",
@@ -101,9 +103,11 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
 }
 
 void declare_elsewhere(dl::cli::Options& opt) {
-  opt.elsewhere({"learning-rate", "lr", "momentum"},
-                "it is a key of \"updater\" in the network, see UPDATERS in "
-                "dl-network(5)");
+  opt.elsewhere(
+      {"learning-rate", "lr", "momentum"},
+      "it is a key of \"updater\" in the network, see UPDATERS in "
+      "dl-network(5); for --init, dl-export writes the model's, to be "
+      "changed for --net");
   opt.elsewhere({"updater", "optimizer", "loss", "dropout", "l1", "l2",
                  "weight-decay", "class-weights"},
                 "it is a key of the network, see dl-network(5)");

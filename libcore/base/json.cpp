@@ -171,7 +171,7 @@ std::string describe(const Json& value) {
 Json parse_json(std::string_view text, const std::string& name, Code code,
                 std::size_t max_values) {
   text = without_byte_order_mark(text);
-  refuse_utf16(text, name, code);
+  refuse_wide_text(text, name, code);
   StrictBuilder builder("JSON", max_values);
   std::size_t read = text.find('\0');  // the parser takes it for the end
   const bool has_end = read != std::string_view::npos;

@@ -33,6 +33,8 @@ constexpr Magic kMagics[] = {
      "7zXZ"sv,
      kPacked, "xz data", "xz -dc"},
     {"BZh"sv, kPacked, "bzip2 data", "bzip2 -dc"},
+    {"\xff\xfe\0\0"sv, kPacked, "UTF-32 text", "iconv -f UTF-32 -t UTF-8"},
+    {"\0\0\xfe\xff\0\0"sv, kPacked, "UTF-32 text", "iconv -f UTF-32 -t UTF-8"},
     {"\xff\xfe"sv, kPacked, "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
     {"\xfe\xff"sv, kPacked, "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
     {"PK\x03\x04"sv, kArchive, "a zip archive", "unzip -p"},
@@ -166,7 +168,8 @@ FileKind file_kind(std::span<const std::byte> start) {
       continue;
     const FileKind kind{
         magic.what, magic.text, magic.unpack,
-        magic.bytes.size() >= kCertain || text.starts_with("\x1f\x8b\x08")};
+        (magic.bytes.size() >= kCertain && !has(magic.text, "UTF-")) ||
+            text.starts_with("\x1f\x8b\x08")};
     if (text.starts_with("PK")) return kind_of_zip(text, kind);
     return text.starts_with("RIFF") ? kind_of_riff(text, kind) : kind;
   }

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <set>
+#include <string>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -245,6 +247,23 @@ std::string CsvFields::number(Tensor& row, std::int64_t i, std::size_t column,
   return "";
 }
 
+namespace {
+
+// Whether programs and people write it in the place of a missing number.
+bool stands_for_nothing(std::string_view text) {
+  static const std::set<std::string> words = {
+      "-",     "--",      "---",       ".",     "..",    "?",    "*",
+      "n/a",   "na",      "n.a.",      "#n/a",  "<na>",  "none", "null",
+      "nil",   "nan",     "nd",        "n/d",   "n.d.",  "void", "missing",
+      "empty", "unknown", "undefined", "blank", "(null)"};
+  std::string lower;
+  for (const char c : text)
+    lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return words.contains(lower);
+}
+
+}  // namespace
+
 // In the first row it is the column, or the whole row, that has no numbers.
 std::string CsvFields::no_number(std::size_t column, bool is_label) const {
   const std::string_view text = table_.field(column);
@@ -259,6 +278,9 @@ std::string CsvFields::no_number(std::size_t column, bool is_label) const {
                  ", . <FILE')";
   else if (names_columns())
     hint = " (does the first row name the columns? --header)";
+  else if (stands_for_nothing(text))
+    hint = " (if it stands for a missing value: --na '" + std::string(text) +
+           "' with --missing skip or fill:0)";
   else if (table_.is_first() && is_label)
     hint = " (without --regression labels may be names of classes)";
   else if (table_.is_first() && is_date(text))

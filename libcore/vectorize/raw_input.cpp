@@ -22,7 +22,7 @@ RawInput::RawInput(const std::string& spec, Kind kind) : buffer_(1 << 18) {
   if (kind == Kind::kBytes) return;
   if (!other_.empty()) throw Error{Code::kData, other_};
   if (kind != Kind::kText) return;
-  refuse_utf16(ahead(), name(), Code::kData);
+  refuse_wide_text(ahead(), name(), Code::kData);
   at_ = size_ - without_byte_order_mark(ahead()).size();
 }
 

@@ -8,6 +8,7 @@
 #include "libcore/cluster/master/master_run.h"
 #include "libcore/cluster/plan/choose_mode.h"
 #include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/plan/read_network.h"
 #include "libcore/cluster/protocol/endpoint.h"
 #include "libcore/cluster/store/run_directory.h"
 #include "libcore/cluster/store/run_files.h"

@@ -50,7 +50,7 @@ void add(std::string_view entry, const std::string& place,
 void add_file(const std::string& path, std::vector<std::string>& hosts) {
   const auto source = io::open_file(path);
   const std::string text = io::read_all(*source, kMaxFileBytes);
-  refuse_utf16(text, "'" + displayed(path) + "'", Code::kUsage);
+  refuse_wide_text(text, "'" + displayed(path) + "'", Code::kUsage);
   std::istringstream lines{std::string(without_byte_order_mark(text))};
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {

@@ -7,6 +7,7 @@
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/plan/choose_normalizers.h"
 #include "libcore/cluster/plan/oddities.h"
+#include "libcore/cluster/plan/read_network.h"
 #include "libcore/cluster/settings/gradient_sharing.h"
 #include "libcore/cluster/settings/option_values.h"
 #include "libcore/cluster/store/divergence.h"
@@ -30,7 +31,6 @@ constexpr int kFormat = 1;  // of run.json
 constexpr double kMuchMomentum = 0.8;
 constexpr std::int64_t kManyLabels = 65536;  // tell how often classes are there
 constexpr std::int64_t kMostIterations = std::int64_t{1} << 60;
-constexpr std::size_t kMaxNetwork = std::size_t{16} << 20;
 
 // A stage of pretraining, and the network after all, start from what the stages
 // before learnt, on inputs as these had them.
@@ -204,22 +204,6 @@ Json shards_of(const std::unique_ptr<MasterData>& data) {
 }
 
 }  // namespace
-
-nn::NetworkConfig read_network(const std::string& spec) {
-  const auto source = io::open_source(spec);
-  std::string text;
-  try {
-    text = io::read_all(*source, kMaxNetwork);
-  } catch (const Error& e) {  // of a network too much is no data either
-    throw Error{e.code() == Code::kData ? Code::kConfig : e.code(), e.what()};
-  }
-  source->close();
-  if (text.size() > 8 && text[7] == '\0' && text[8] == '{')  // safetensors
-    throw Error{Code::kConfig, source->name() +
-                                   ": is a model, and no network; --init "
-                                   "trains it on"};
-  return nn::parse_network(text, source->name());
-}
 
 // In sharing each worker has updater state of its own; averaging may start it
 // afresh.

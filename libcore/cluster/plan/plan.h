@@ -64,9 +64,6 @@ struct Plan {
   std::string advice() const;
 };
 
-// What --net names.  Throws Error: kNoInput, kIo, kConfig.
-nn::NetworkConfig read_network(const std::string& spec);
-
 // Reads and checks all that the options name.  folder: where streams are kept.
 // log: told of what is put right, or looks odd.
 // Throws Error: kUsage, kConfig, kData, kNoInput, kIo.

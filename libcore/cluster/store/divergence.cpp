@@ -154,11 +154,19 @@ std::optional<LossWatch::Brief> high_brief(const RunState& state,
   return brief;
 }
 
+// Whether the mean loss of epochs was still falling at the end.
+bool falls_by_epochs(std::span<const EpochScore> history) {
+  return history.size() > 1 &&
+         history.back().loss <
+             kNoBetter * history[(history.size() - 1) / 2].loss;
+}
+
 // Whether so few losses tell: they do not fall, and are those of as many
 // mini-batches as a block has with little noise, or higher beyond doubt.  A
 // sound run of a dozen mini-batches may not be lower than chance yet.
-bool is_certain(const LossWatch::Brief& brief, double chance) {
-  if (!brief.error) return false;
+bool is_certain(const LossWatch::Brief& brief,
+                std::span<const EpochScore> history, double chance) {
+  if (!brief.error || falls_by_epochs(history)) return false;
   const double noise = kSure * *brief.error;
   if (brief.mean - brief.loss > std::max(noise, kAlike * brief.loss))
     return false;
@@ -172,7 +180,7 @@ bool is_certain(const LossWatch::Brief& brief, double chance) {
 
 bool is_no_better(const RunState& state, const HeldOut& held_out) {
   if (const auto brief = high_brief(state, held_out))
-    return is_certain(*brief, *held_out.loss_of_chance);
+    return is_certain(*brief, state.history, *held_out.loss_of_chance);
   const auto recent = state.watch.recent();
   if (!held_out.loss_of_chance || !recent ||
       beats_chance(state.history, held_out))
@@ -208,7 +216,8 @@ std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
 
 std::string too_short(const RunState& state, const HeldOut& held_out) {
   const auto brief = high_brief(state, held_out);
-  if (!brief || is_certain(*brief, *held_out.loss_of_chance)) return "";
+  if (!brief || is_certain(*brief, state.history, *held_out.loss_of_chance))
+    return "";
   return "the run is too short to judge: after " +
          std::to_string(brief->batches) + " mini-batches of " +
          std::to_string(brief->examples) + " examples the loss is " +
@@ -242,8 +251,7 @@ std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,
   if (state.setbacks > 0 || is_as_bad(state, held_out, kWorse) ||
       state.watch.has_jumped())
     return divergence_remedy(mode);
-  if (history.size() > 1 &&
-      history.back().loss < kNoBetter * history[(history.size() - 1) / 2].loss)
+  if (falls_by_epochs(history))
     return "it falls slowly: take more epochs or a higher learning rate";
   if (moved < kHardly)
     return "parameters have hardly moved: take more epochs, or a higher "

@@ -400,9 +400,10 @@ void check_tokens(const data::Metadata& metadata, const Wanted& wanted) {
                ", and " + rows + ": number the tokens from 0");
     if (most >= static_cast<double>(want.tokens))
       bad_data(want.tensor + " have tokens up to " + format("%.15g", most) +
-               ", and " + rows + R"(: give it "rows": )" +
+               ", and " + rows + R"(: a new network wants "rows": )" +
                format("%.15g", std::floor(most) + 1) +
-               ", or prepare the data with fewer tokens");
+               ", or data with fewer tokens; a trained model knows no others, "
+               "so that data are numbered by its vocabulary");
   }
 }
 

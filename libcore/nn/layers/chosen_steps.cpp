@@ -5,6 +5,7 @@
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layers/rows.h"
+#include "libcore/nn/layers/steps_hint.h"
 
 namespace dl::nn {
 
@@ -151,7 +152,7 @@ Blueprint plan_chosen_steps(const Settings& settings,
   if (input.shape.rank() != 2)
     throw Error{Code::kConfig,
                 "wants a sequence [steps, features], its input is " +
-                    input.shape.to_string()};
+                    input.shape.to_string() + steps_hint(input.shape)};
   const bool makes = turned_of(settings) != Turned::kCounted;
   return {.output = last ? Form{{input.shape[1]}, false, input.copies} : input,
           .manners = {.keeps_inputs = false, .keeps_output = false},

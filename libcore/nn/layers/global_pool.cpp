@@ -3,6 +3,7 @@
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
+#include "libcore/nn/layers/steps_hint.h"
 
 namespace dl::nn {
 
@@ -49,7 +50,7 @@ Blueprint plan_global_pool(const Settings&, std::span<const Form> inputs) {
     throw Error{Code::kConfig,
                 "wants a sequence [steps, features] or an image [height, "
                 "width, channels], its input is " +
-                    input.shape.to_string()};
+                    input.shape.to_string() + steps_hint(input.shape)};
   return {.output = {{input.shape.back()}, false, input.copies},
           .flops = numbers_in(input.shape)};
 }

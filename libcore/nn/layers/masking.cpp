@@ -7,6 +7,7 @@
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layers/rows.h"
+#include "libcore/nn/layers/steps_hint.h"
 
 namespace dl::nn::layers {
 namespace {
@@ -90,7 +91,7 @@ Blueprint plan_masking(const Settings& settings, std::span<const Form> inputs) {
   if (shape.rank() != 2)
     throw Error{Code::kConfig,
                 "wants a sequence [steps, features], its input is " +
-                    shape.to_string()};
+                    shape.to_string() + steps_hint(shape)};
   return {.output = {shape, true, inputs[0].copies},
           .flops = 3 * numbers_in(shape),
           .manners = {.in_place = true,

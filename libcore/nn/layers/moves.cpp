@@ -1,5 +1,7 @@
 #include "libcore/nn/layers/moves.h"
 
+#include "libcore/nn/layers/steps_hint.h"
+
 namespace dl::nn::layers {
 
 using tensor::Strided;
@@ -16,7 +18,8 @@ void want_rank(int rank, const Form& input) {
         Code::kConfig,
         std::string(rank == 2 ? "wants a series [steps, features]"
                               : "wants an image [height, width, channels]") +
-            ", its input is " + input.shape.to_string()};
+            ", its input is " + input.shape.to_string() +
+            (rank == 2 ? steps_hint(input.shape) : "")};
 }
 
 Edges edges_of(const Settings& settings, std::string_view key) {

@@ -7,6 +7,7 @@
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layers/rows.h"
+#include "libcore/nn/layers/steps_hint.h"
 
 namespace dl::nn::layers {
 namespace {
@@ -137,7 +138,7 @@ void check_inputs(std::span<const Form> inputs) {
     if (form.shape.rank() != 2)
       throw Error{Code::kConfig,
                   "wants sequences [steps, features], its input is " +
-                      form.shape.to_string()};
+                      form.shape.to_string() + steps_hint(form.shape)};
   if (inputs.front().copies != inputs.back().copies)
     throw Error{Code::kConfig, "one of its inputs is stacked, the other not"};
 }

@@ -6,6 +6,7 @@
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
+#include "libcore/nn/layers/steps_hint.h"
 
 namespace dl::nn::layers {
 namespace {
@@ -72,7 +73,7 @@ Blueprint plan_positional_embedding(const Settings& settings,
   if (shape.rank() != 2)
     throw Error{Code::kConfig,
                 "wants a sequence [steps, features], its input is " +
-                    shape.to_string()};
+                    shape.to_string() + steps_hint(shape)};
   Blueprint plan{.output = inputs[0],
                  .flops = numbers_in(shape),
                  .manners = {.in_place = true,

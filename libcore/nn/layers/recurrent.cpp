@@ -4,6 +4,7 @@
 #include "libcore/nn/layers/recurrent.h"
 
 #include "libcore/nn/config/keys.h"
+#include "libcore/nn/layers/steps_hint.h"
 
 namespace dl::nn {
 
@@ -218,7 +219,8 @@ Blueprint plan_recurrent(tensor::Cell cell, const Settings& settings,
                 "wants a sequence [steps, features], its input is " +
                     input.shape.to_string() +
                     "; a recurrent layer before it gives one with "
-                    "\"return_sequences\": true"};
+                    "\"return_sequences\": true" +
+                    steps_hint(input.shape)};
   const tensor::RecurrentSpec spec = spec_of(cell, settings, input.shape);
   const auto merge = settings.one_of<Bidirectional>("bidirectional");
   const bool both = merge != Bidirectional::kNone;

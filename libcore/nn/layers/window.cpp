@@ -6,6 +6,7 @@
 
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
+#include "libcore/nn/layers/steps_hint.h"
 
 namespace dl::nn {
 
@@ -158,7 +159,8 @@ Shape slide(const Window& window, const Shape& input, std::int64_t channels) {
   const std::size_t axes = window.kernel.size();
   if (static_cast<std::size_t>(input.rank()) != axes + 1)
     throw Error{Code::kConfig, std::string("wants ") + wanted(axes) +
-                                   ", its input is " + input.to_string()};
+                                   ", its input is " + input.to_string() +
+                                   (axes == 1 ? steps_hint(input) : "")};
   std::vector<std::int64_t> extents;
   extents.reserve(axes);
   for (std::size_t axis = 0; axis < axes; ++axis)

@@ -42,7 +42,9 @@ echo '-- UTF-16'
 for file in plain.json plain.csv plain.svm; do
   iconv -f UTF-8 -t UTF-16 $file >wide
   iconv -f UTF-8 -t UTF-16LE $file >bare
-  for wide in wide bare; do
+  iconv -f UTF-8 -t UTF-32 $file >wider
+  iconv -f UTF-8 -t UTF-32BE $file >bigger
+  for wide in wide bare wider bigger; do
     case $file in
       *.json) dl-master -q --net $wide --data plain.svm.dls --local 1 -o wide.safetensors ;;
       *.csv) dl-preprocess csv --header --label y -o wide.dls $wide ;;

@@ -3,6 +3,9 @@
 #include "libcore/base/byte_order_mark.h"
 
 #include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "libcore/base/json.h"
 
@@ -18,12 +21,25 @@ TEST_CASE("a byte order mark of UTF-8 is passed over, once") {
     CHECK(without_byte_order_mark(text) == text);
 }
 
-TEST_CASE("UTF-16 is recognized with a mark and without") {
-  for (const std::string& text :
-       {"\xff\xfe{\0"s, "\xfe\xff\0{"s, "{\0}\0"s, "\0{\0}"s, "\xff\xfe"s})
-    CHECK(is_utf16(text));
-  for (const std::string& text : {""s, "{"s, "{}"s, "\xEF\xBB\xBF{}"s, "\0\0"s})
-    CHECK_FALSE(is_utf16(text));
+TEST_CASE("UTF-16 and UTF-32 are recognized with a mark and without") {
+  const std::vector<std::pair<std::string, std::string>> texts = {
+      {"\xff\xfe{\0"s, "UTF-16"},
+      {"\xfe\xff\0{"s, "UTF-16"},
+      {"\xff\xfe"s, "UTF-16"},
+      {"{\0}\0"s, "UTF-16LE"},
+      {"{\0"s, "UTF-16LE"},
+      {"\0{\0}"s, "UTF-16BE"},
+      {"\xff\xfe\0\0{\0\0\0"s, "UTF-32"},
+      {"\0\0\xfe\xff\0\0\0{"s, "UTF-32"},
+      {"{\0\0\0"s, "UTF-32LE"},
+      {"\0\0\0{"s, "UTF-32BE"},
+      {""s, ""},
+      {"{"s, ""},
+      {"{}"s, ""},
+      {"\xEF\xBB\xBF{}"s, ""},
+      {"\0\0"s, ""}};
+  for (const auto& [text, encoding] : texts)
+    CHECK(wide_encoding(text) == encoding);
 }
 
 TEST_CASE("JSON may have a mark, and is not UTF-16") {

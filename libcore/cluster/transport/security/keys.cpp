@@ -37,7 +37,8 @@ constexpr std::string_view kOnce = ".once";
 
 // path: for messages.
 std::string check_key(std::string text, const std::string& path) {
-  if (is_utf16(text)) unusable(path, "is UTF-16 text; copy it as it is");
+  if (const std::string wide = wide_encoding(text); !wide.empty())
+    unusable(path, "is " + wide + " text; copy it as it is");
   text = without_byte_order_mark(text);
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();

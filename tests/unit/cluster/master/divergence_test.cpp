@@ -229,6 +229,8 @@ TEST_CASE("a run of less than a block is judged where its losses tell") {
   CHECK(verdict() == "nothing learnt"s);
   CHECK(learnt_nothing(state, held_out) ==
         "the loss is 39.9, no less than the 2.3 of a constant prediction");
+  state.history = {{0, 96, 60, {}, 6}, {1, 96, 40, {}, 12}};  // they still fall
+  CHECK(verdict() == "too short"s);
   train(5, 16, 40, 40, 1);
   CHECK(verdict() == "too short"s);
   CHECK(
