@@ -231,18 +231,16 @@ Flow custom_scale(Site& site) {
 }
 
 Flow average(Site& site) { return elementwise(site, "average"); }
-// max(x, c) = relu(x - c) + c, and min(x, c) = c - relu(c - x)
+// max(x, 0 x + c), or min.
 Flow bounded(Site& site, double bound, bool above) {
-  const auto each = [&](const std::string& part, const Json& node,
-                        const Flow& from) {
-    return site.add(part, node, {from});
-  };
-  Flow flow = site.only();
-  if (above) flow = each("negative", {{"type", "scale"}, {"factor", -1}}, flow);
-  const double sign = above ? -1 : 1;
-  flow = each("beyond", {{"type", "shift"}, {"amount", -sign * bound}}, flow);
-  flow = each("relu", {{"type", "activation"}, {"activation", "relu"}}, flow);
-  return linear(site, flow, sign, bound);
+  const Flow flow = site.only();
+  if (!above && bound == 0)
+    return site.add("", {{"type", "activation"}, {"activation", "relu"}},
+                    {flow});
+  Flow other = site.add("nothing", {{"type", "scale"}, {"factor", 0}}, {flow});
+  if (bound != 0)
+    other = site.add("bound", {{"type", "shift"}, {"amount", bound}}, {other});
+  return site.add("", {{"type", above ? "min" : "max"}}, {flow, other});
 }
 
 Flow maximum(Site& site) {

@@ -66,18 +66,17 @@ void several(Site& site, const char* type) {
 void sum(Site& site) { several(site, "add"); }
 void mean(Site& site) { several(site, "average"); }
 
-// c + relu(x - c), or c - relu(c - x).
+// The bounds are 0 x + c.
 Flow bounded_by_each(Site& site, const Flow& flow, const Constant& bounds,
                      bool largest) {
-  const float sign = largest ? 1 : -1;
-  const Constant factor = Constant::of_reals({}, {sign});
-  std::vector<float> offset = bounds.reals();
-  for (float& one : offset) one *= -sign;
-  const Constant moved = Constant::of_reals(bounds.shape(), std::move(offset));
-  Flow made = scaled_by_each(site, flow, &factor, &moved);
-  static_cast<Value&>(made) = site.add(
-      "bound", {{"type", "activation"}, {"activation", "relu"}}, {made});
-  return scaled_by_each(site, made, &factor, &bounds);
+  const Constant nothing = Constant::of_reals({}, {0});
+  Flow made = site.plain(flow);
+  const Flow bound = scaled_by_each(site, made, &nothing, &bounds);
+  static_cast<Value&>(made) =
+      site.add("", {{"type", largest ? "max" : "min"}}, {made, bound});
+  made.linear = nullptr;
+  made.positive = false;
+  return made;
 }
 
 void bound(Site& site, const char* type) {

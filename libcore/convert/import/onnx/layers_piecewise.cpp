@@ -30,24 +30,22 @@ Flow of_two(Site& site, const char* type, const std::string& part,
 
 void absolute(Site& site) { site.give(magnitude(site, site.flow(0))); }
 
-// x + max(low - x, 0) - max(x - high, 0), which leaves what lies between as it
-// is in every bit.
+// min(max(x, low), high), bounds being 0 x + bound: sums of rectified lines
+// would lose a bound beside a large x.
 Flow bounded(Site& site, const Flow& given, double low, double high) {
   constexpr double kOpen = 1e30;
   if (std::isnan(low) || std::isnan(high) || low > high)
     site.refuse("its bounds are none");
   Flow flow = site.real(given);
   const bool positive = flow.positive || low >= 0;
-  const auto rectified = [&](double factor, double amount, const char* part) {
-    return activated(site, line(site, flow, factor, amount), part, "relu");
-  };
   const bool below = low > -kOpen, above = high < kOpen;
   Flow made = flow;
-  if (below)
-    made = of_two(site, "add", above ? "below" : "", made,
-                  rectified(-1, low, "under"));
-  if (above)
-    made = of_two(site, "subtract", "", made, rectified(1, -high, "over"));
+  if (below && low == 0)
+    made = activated(site, made, above ? "below" : "", "relu");
+  else if (below)
+    made = of_two(site, "max", above ? "below" : "", made,
+                  line(site, flow, 0, low));
+  if (above) made = of_two(site, "min", "", made, line(site, flow, 0, high));
   made.positive = positive;
   return made;
 }

@@ -270,6 +270,9 @@ TEST_CASE("operators between values and numbers") {
   CHECK(computed("Square", "", -3, 9) == 0);
   CHECK(computed("Power", ", 5", -2, -32) == 0);
   CHECK(computed("Maximum", ", 1.5", -2, 1.5) == 0);
+  CHECK(computed("Maximum", ", -1e9", 0.3, 0.3) == 0);
+  CHECK(computed("Maximum", ", 0.3", -1e9, 0.3) == 0);
+  CHECK(computed("Minimum", ", 1e9", 0.3, 0.3) == 0);
   CHECK(computed("Minimum", ", 1.5", -2, -2) == 0);
   CHECK(computed("TrueDivide", itself, -3, 1) < kClose);
   CHECK(computed("Reciprocal", "", 8, 0.125) < kClose);

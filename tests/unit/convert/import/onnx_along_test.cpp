@@ -205,6 +205,9 @@ TEST_CASE("bounds, and functions that are sums of rectified lines") {
   Graph least({-1, 3});
   least.reals("l", {}, {0.25F}).node("Max", {"l", "x"}, "c").end("c", 3);
   CHECK(least.gap({-3, 0.5F, 4}, {0.25F, 0.5F, 4}) <= kNear);
+  // Beside large numbers a bound keeps its bits.
+  CHECK(least.gap({-1e9F, -1e30F, 0.3F}, {0.25F, 0.25F, 0.3F}) == 0);
+  CHECK(clip.gap({-1e9F, 1e9F, 0.1F}, {-2, 3, 0.1F}) == 0);
   Graph size({-1, 3});
   size.node("Abs", {"x"}, "a").end("a", 3);
   CHECK(size.gap({-3, 0, 4}, {3, 0, 4}) <= kNear);
@@ -276,6 +279,8 @@ TEST_CASE("bounds may be one for each number, and lines are cut anywhere") {
   };
   CHECK(bounded("Max").gap({0, 0}, {1, 0}) <= kNear);
   CHECK(bounded("Min").gap({0, 0}, {0, -1}) <= kNear);
+  CHECK(bounded("Max").gap({-1e9F, 0.3F}, {1, 0.3F}) == 0);
+  CHECK(bounded("Min").gap({0.3F, 1e9F}, {0.3F, -1}) == 0);
   Graph line({-1, 3});
   line.node("HardSigmoid", {"x"}, "h")
       .with("alpha", 0.5F)
