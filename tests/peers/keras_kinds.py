@@ -170,6 +170,9 @@ def normalized(d, x):
     axis = d.axis(rank)
     width = x.shape[axis]
     divisors = [g for g in range(1, width + 1) if width % g == 0]
+    if rank > 1 and d.chance(0.15):
+        several = sorted(int(k) + 1 for k in d.random.permutation(rank)[:d.below(2, rank)])
+        return L.LayerNormalization(axis=several, center=d.chance(0.7), scale=d.chance(0.7))
     return d.of(lambda: L.BatchNormalization(axis=axis), lambda: L.LayerNormalization(axis=axis, epsilon=d.of(1e-3, 0.1)),
                 lambda: L.GroupNormalization(d.of(*divisors), axis=axis), lambda: L.UnitNormalization(axis=axis),
                 lambda: L.RMSNormalization(axis=axis), lambda: L.Softmax(axis=axis),

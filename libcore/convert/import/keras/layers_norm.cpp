@@ -80,9 +80,11 @@ Flow batch_norm(Site& site) {
   });
 }
 
-// gamma and beta as both layer_norm and group_norm have them.
-Flow scaled_and_centred(Site& site, Json node, const Flow& value) {
-  const Shape channels{site.shape(value).back()};
+// gamma and beta as both layer_norm and group_norm have them; kept: the shape
+// that these have in the file, of as many numbers.
+Flow scaled_and_centred(Site& site, Json node, const Flow& value,
+                        const std::optional<Shape>& kept = std::nullopt) {
+  const Shape channels = kept.value_or(Shape{site.shape(value).back()});
   const bool scale = site.flag({"scale"}, true);
   const bool center = site.flag({"center"}, true);
   const auto arrays = site.take(
@@ -98,11 +100,58 @@ Flow scaled_and_centred(Site& site, Json node, const Flow& value) {
   return flow;
 }
 
+// Behind the others and as one, the axes are the last one.
+Flow norm_of_several(Site& site, const JsonView& axes) {
+  const Flow value = site.as_keras(site.only());
+  const Shape shape = site.shape(value);
+  if (value.masked && !site.each_step())
+    site.refuse(
+        "it normalizes several axes of a sequence with a mask; one would be "
+        "needed");
+  std::vector<bool> over(static_cast<std::size_t>(shape.rank()), false);
+  std::vector<std::int64_t> kept;  // of gamma and beta
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const int at = site.axis_of(axes.at(i).integer(-8, 8), value);
+    if (over[static_cast<std::size_t>(at)])
+      site.refuse("it normalizes an axis twice");
+    over[static_cast<std::size_t>(at)] = true;
+    kept.push_back(shape[at]);
+  }
+  Sizes there, turned, joined, back(over.size());
+  std::int64_t count = 1;
+  for (const bool of_norm : {false, true})
+    for (int k = 0; k < shape.rank(); ++k) {
+      if (over[static_cast<std::size_t>(k)] != of_norm) continue;
+      back[static_cast<std::size_t>(k)] = std::ssize(there);
+      there.push_back(k);
+      turned.push_back(shape[k]);
+      if (of_norm)
+        count *= shape[k];
+      else
+        joined.push_back(shape[k]);
+    }
+  joined.push_back(count);
+  const bool moves = !std::ranges::is_sorted(there);
+  const auto as = [&](const std::string& part, const char* type,
+                      const char* key, const Sizes& numbers, const Flow& from) {
+    return site.add(part, {{"type", type}, {key, numbers}}, {from});
+  };
+  Flow flow = moves ? as("axes_last", "permute", "axes", there, value) : value;
+  flow = as("joined", "reshape", "shape", joined, flow);
+  flow = scaled_and_centred(site, {{"type", "layer_norm"}}, flow, Shape(kept));
+  flow = as("apart", "reshape", "shape", turned, flow);
+  return moves ? as("axes_back", "permute", "axes", back, flow) : flow;
+}
+
 Flow layer_norm(Site& site) {
   if (site.flag({"rms_scaling"}, false))
     site.refuse(
         "it has rms_scaling; a layer that divides by the root of the "
         "mean square would be needed");
+  if (site.has({"axis"}))
+    if (const JsonView axes = site.view({"axis"});
+        axes.raw().is_array() && axes.size() > 1)
+      return norm_of_several(site, axes);
   return site.along(axis_in(site), false, [&](const Flow& value) {
     return scaled_and_centred(site, {{"type", "layer_norm"}}, value);
   });

@@ -70,15 +70,15 @@ void batch_norm(Site& site) {
   site.give(std::move(flow));
 }
 
-// Weights of a norm differ along the axes alone that it is over.
-void want_along(const Site& site, const Constant* constant,
-                const std::vector<bool>& over) {
-  if (constant == nullptr || constant->elements() == 1) return;
+// Whether weights of a norm differ along the axes alone that it is over.
+bool is_along(const Constant* constant, const std::vector<bool>& over) {
+  if (constant == nullptr || constant->elements() == 1) return true;
   const Sizes& own = constant->shape();
   std::size_t seen = own.size() > over.size() ? own.size() - over.size() : 0;
   for (std::size_t k = 0; k < own.size(); ++k)
     if (own[k] != 1 && (k < seen || !over[over.size() + k - own.size()]))
-      site.refuse("its factors differ along other axes than it is over");
+      return false;
+  return true;
 }
 
 // A mean in another shape (pattern.h) is in the one that it has.
@@ -88,52 +88,6 @@ void want_kept(const Site& site, const Sizes& given, const Sizes& shape,
   for (std::size_t k = 0; same && k < shape.size(); ++k)
     same = given[k] == (over[k] ? 1 : shape[k]) || (k == 0 && given[k] < 1);
   if (!same) site.refuse("it subtracts its mean along other axes");
-}
-
-// All axes from one on, as one, and back; or another one alone.
-void layer_norm(Site& site) {
-  const Node& node = site.node();
-  Flow flow = site.real(site.flow(0));
-  const std::size_t rank = flow.axes.size();
-  std::vector<bool> over(rank, false);
-  if (node.has("axes"))
-    for (const std::int64_t one : node.integers("axes", {}))
-      over[site.axis(one, rank)] = true;
-  else
-    std::fill(over.begin() + static_cast<std::ptrdiff_t>(
-                                 site.axis(node.integer("axis", -1), rank)),
-              over.end(), true);
-  const auto first =
-      static_cast<std::size_t>(std::ranges::find(over, true) - over.begin());
-  const auto axes = static_cast<std::size_t>(std::ranges::count(over, true));
-  if (axes == 0 || (axes > 1 && first + axes != rank))
-    site.refuse("it is over other than one axis, or the last ones");
-  const Sizes shape = site.shape(flow);
-  if (site.has(3))
-    want_kept(site, site.known(3, "shape").wholes(), shape, over);
-  std::int64_t count = 1;
-  for (std::size_t k = 0; k < axes; ++k) count *= shape[first + k];
-  if (axes > 1) {
-    Sizes joined(shape.begin(),
-                 shape.begin() + static_cast<std::ptrdiff_t>(first));
-    joined.push_back(count);
-    flow = site.regrouped(flow, joined);
-  }
-  flow = site.with_last(flow, first);
-  const Constant *gamma = optional(site, 1, "factor"),
-                 *beta = optional(site, 2, "offset");
-  for (const Constant* one : {gamma, beta}) {
-    want_count(site, one, count);
-    want_along(site, one, over);
-  }
-  flow.linear = nullptr;
-  flow.positive = false;
-  static_cast<Value&>(flow) = site.add(
-      "", {{"type", "layer_norm"}, {"epsilon", epsilon_of(site)}}, {flow});
-  site.fill(flow.node, "gamma", numbers(gamma, 1));
-  site.fill(flow.node, "beta", numbers(beta, 0));
-  if (axes > 1) flow = site.regrouped(flow, shape);
-  site.give(std::move(flow));
 }
 
 // Channels [.., c] in groups; each channel has its factor.  Of a series it is
@@ -160,6 +114,110 @@ Flow group_norm(Site& site, const Flow& given, std::int64_t groups,
   site.fill(made.node, "beta", numbers(beta, 0));
   static_cast<Value&>(flow) = site.reshaped(made, shape, "series");
   return flow;
+}
+
+// A number for each channel of groups [.., groups, channels], as ONNX repeats
+// them; none: they differ elsewhere.  null: 1, or 0.
+std::optional<Constant> of_channels(const Constant* given, double fallback,
+                                    std::int64_t groups, std::int64_t each) {
+  Sizes own;
+  if (given != nullptr) own = given->shape();
+  while (own.size() < 2) own.insert(own.begin(), 1);
+  const auto behind = own.end() - 2;
+  if (std::any_of(own.begin(), behind, [](auto one) { return one != 1; }))
+    return std::nullopt;
+  const Constant numbers = Constant::of_reals(
+      {behind[0], behind[1]},
+      given != nullptr ? given->reals()
+                       : std::vector<float>{static_cast<float>(fallback)});
+  const auto all = broadcast(numbers, {groups, each});
+  if (!all || all->elements() != groups * each) return std::nullopt;
+  return Constant::of_reals({groups * each}, all->reals());
+}
+
+// Of [n, .., groups, channels] over all but the groups, as group norm is
+// written where there is no operator for it: true.
+bool layer_norm_of_groups(Site& site, const Flow& given,
+                          const std::vector<bool>& over) {
+  const std::size_t rank = over.size();
+  if (given.axes[0] != Axis{kBatch}) return false;
+  for (std::size_t k = 0; k < rank; ++k)
+    if (over[k] != (k != 0 && k + 2 != rank)) return false;
+  Sizes shape = site.shape(given);
+  const std::int64_t groups = shape[rank - 2], each = shape[rank - 1];
+  const auto gamma = of_channels(optional(site, 1, "factor"), 1, groups, each);
+  const auto beta = of_channels(optional(site, 2, "offset"), 0, groups, each);
+  if (!gamma || !beta) return false;
+  Sizes joined(shape.begin(), shape.end() - 2);
+  joined.push_back(groups * each);
+  const Flow flow =
+      site.with_last(site.regrouped(given, joined), joined.size() - 1);
+  site.give(
+      site.regrouped(group_norm(site, flow, groups, &*gamma, &*beta), shape));
+  return true;
+}
+
+// The axes that it is over, behind the others and as one, and back.
+void layer_norm(Site& site) {
+  const Node& node = site.node();
+  Flow flow = site.real(site.flow(0));
+  const std::size_t rank = flow.axes.size();
+  std::vector<bool> over(rank, false);
+  if (node.has("axes"))
+    for (const std::int64_t one : node.integers("axes", {}))
+      over[site.axis(one, rank)] = true;
+  else
+    std::fill(over.begin() + static_cast<std::ptrdiff_t>(
+                                 site.axis(node.integer("axis", -1), rank)),
+              over.end(), true);
+  const auto axes = static_cast<std::size_t>(std::ranges::count(over, true));
+  for (std::size_t k = 0; k < rank; ++k)
+    if (over[k] && std::ranges::count(flow.axes[k], kBatch) > 0)
+      site.refuse("it is over the batch");
+  if (axes == 0) site.refuse("it is over no axis");
+  const Sizes given = site.shape(flow);
+  if (site.has(3))
+    want_kept(site, site.known(3, "shape").wholes(), given, over);
+  const Constant *gamma = optional(site, 1, "factor"),
+                 *beta = optional(site, 2, "offset");
+  if (!is_along(gamma, over) || !is_along(beta, over))
+    if (layer_norm_of_groups(site, flow, over)) return;
+  // A view with other axes last.
+  std::vector<std::size_t> order;
+  for (const bool of_norm : {false, true})
+    for (std::size_t k = 0; k < rank; ++k)
+      if (over[k] == of_norm) order.push_back(k);
+  const std::vector<Axis> own = flow.axes;
+  Sizes shape;
+  std::int64_t count = 1;
+  for (std::size_t k = 0; k < rank; ++k) {
+    flow.axes[k] = own[order[k]];
+    shape.push_back(given[order[k]]);
+    if (over[order[k]]) count *= shape.back();
+  }
+  const std::size_t first = rank - axes;
+  if (axes > 1) {
+    Sizes joined(shape.begin(),
+                 shape.begin() + static_cast<std::ptrdiff_t>(first));
+    joined.push_back(count);
+    flow = site.regrouped(flow, joined);
+  }
+  flow = site.with_last(flow, first);
+  for (const Constant* one : {gamma, beta}) {
+    want_count(site, one, count);
+    if (!is_along(one, over))
+      site.refuse("its factors differ along other axes than it is over");
+  }
+  flow.linear = nullptr;
+  flow.positive = false;
+  static_cast<Value&>(flow) = site.add(
+      "", {{"type", "layer_norm"}, {"epsilon", epsilon_of(site)}}, {flow});
+  site.fill(flow.node, "gamma", numbers(gamma, 1));
+  site.fill(flow.node, "beta", numbers(beta, 0));
+  if (axes > 1) flow = site.regrouped(flow, shape);
+  const std::vector<Axis> turned = flow.axes;
+  for (std::size_t k = 0; k < rank; ++k) flow.axes[order[k]] = turned[k];
+  site.give(std::move(flow));
 }
 
 void group(Site& site) {

@@ -195,11 +195,38 @@ void pool(Site& site) {
   site.give(std::move(flow));
 }
 
+// The norm of a volume [d, h, w, c] is that of its columns' norms.
+Flow lp_pool_of_volume(Site& site, Flow flow, const Window& window, double p) {
+  const auto pooled = [&](const Value& from, const char* part, Sizes kernel,
+                          Sizes stride) {
+    return site.add(part,
+                    {{"type", "pnorm_pool2d"},
+                     {"p", p},
+                     {"kernel", std::move(kernel)},
+                     {"stride", std::move(stride)}},
+                    {from});
+  };
+  const Sizes& k = window.kernel;
+  const Sizes& by = window.stride;
+  const std::int64_t h = flow.shape()[1], w = flow.shape()[2],
+                     c = flow.shape()[3];
+  Value value = site.reshaped(flow, {flow.shape()[0], h * w, c}, "column");
+  value = pooled(value, "deep", {k[0], 1}, {by[0], 1});
+  const std::int64_t d = value.shape()[0];
+  static_cast<Value&>(flow) = site.reshaped(value, {d, h, w, c}, "volume");
+  value = site.shaped(flow, {{1}, {2}, {0, 3}});
+  value = pooled(value, "", {k[1], k[2]}, {by[1], by[2]});
+  static_cast<Value&>(flow) =
+      site.reshaped(value, {value.shape()[0], value.shape()[1], d, c}, "depth");
+  flow.axes = {flow.axes[0], {3}, {2}, {0}, {1}};
+  return flow;
+}
+
 // Padding, zeros, adds nothing to a sum of powers.
 void lp_pool(Site& site, const Sizes& kernel, double p) {
-  if (kernel.empty() || kernel.size() > 2)
+  if (kernel.empty() || kernel.size() > 3)
     site.refuse("its window has " + std::to_string(kernel.size()) +
-                " axes; 1 or 2 would be needed");
+                " axes; 1 to 3 would be needed");
   Flow flow = site.image(site.flow(0), kernel.size());
   const Sizes extents = extents_of(flow);
   Window window = window_of(site, kernel, extents);
@@ -213,10 +240,15 @@ void lp_pool(Site& site, const Sizes& kernel, double p) {
         site.refuse(
             "runtimes differ in how they pad a window that is smaller than its "
             "stride by themselves; pads would be needed");
-  const bool same = window.padded() && window.is_same(extents);
+  const bool same =
+      window.padded() && kernel.size() < 3 && window.is_same(extents);
   if (window.padded() && !same)
     static_cast<Value&>(flow) =
         zero_padded(site, flow, window.begin, window.end);
+  flow.linear = nullptr;
+  flow.positive = true;
+  if (kernel.size() == 3)
+    return site.give(lp_pool_of_volume(site, std::move(flow), window, p));
   Json layer{{"type", "pnorm_pool2d"}, {"p", p}};
   if (kernel.size() == 1) {  // as an image of one column
     const tensor::Shape& s = flow.shape();
@@ -230,8 +262,6 @@ void lp_pool(Site& site, const Sizes& kernel, double p) {
     const tensor::Shape& s = flow.shape();
     static_cast<Value&>(flow) = site.reshaped(flow, {s[0], s[2]}, "series");
   }
-  flow.linear = nullptr;
-  flow.positive = true;
   site.give(std::move(flow));
 }
 void lp_pool(Site& site) {

@@ -75,6 +75,38 @@ TEST_CASE("an axis in the middle, or of time") {
         kClose);
 }
 
+TEST_CASE("a layer norm of several axes") {
+  const auto gap = [](const std::string& axes, const tensor::Shape& of,
+                      const std::vector<float>& gamma,
+                      const std::vector<float>& y) {
+    KerasModel model("3.15.1");
+    model.layer("LayerNormalization",
+                R"({"batch_input_shape": [null, 2, 2, 2], "epsilon": 1e-12,
+                    "axis": )" +
+                    axes + "}",
+                {{of, gamma}, {of, {0, 0, 0, 1}}});
+    return model.gap({1, 2, 2, 2}, {0, 1, 5, 6, 2, 3, 7, 8}, {1, 2, 2, 2}, y);
+  };
+  const float a = 1.34164079F, b = a / 3;  // of 0, 1, 2, 3
+  CHECK(gap("[1, 3]", {2, 2}, {1, 2, 3, 4},
+            {-a, -2 * b, -a, -2 * b, 3 * b, 4 * a + 1, 3 * b, 4 * a + 1}) <
+        kClose);
+  CHECK(gap("[-1, 1]", {2, 2}, {1, 2, 3, 4},
+            {-a, -2 * b, -a, -2 * b, 3 * b, 4 * a + 1, 3 * b, 4 * a + 1}) <
+        kClose);
+  KerasModel all("3.15.1");
+  all.layer("LayerNormalization",
+            R"({"batch_input_shape": [null, 2, 2], "epsilon": 1e-12,
+                "axis": [1, 2]})",
+            {{{2, 2}, {1, 2, 3, 4}}, {{2, 2}, {0, 0, 0, 1}}});
+  CHECK(all.gap({1, 2, 2}, {0, 1, 2, 3}, {1, 2, 2},
+                {-a, -2 * b, 3 * b, 4 * a + 1}) < kClose);
+  KerasModel twice("3.15.1");
+  twice.layer("LayerNormalization",
+              R"({"batch_input_shape": [null, 2, 2], "axis": [1, -2]})");
+  CHECK(says(twice.document(), "it normalizes an axis twice"));
+}
+
 TEST_CASE("axes that Keras counts in a way of its own") {
   // Shared along the axis before the one that is said, counted from the end.
   KerasModel slopes("3.15.1");

@@ -362,6 +362,56 @@ TEST_CASE("a norm as TensorFlow spells it out, of axes that it keeps") {
   CHECK(!spelt(0, {}).refusal().empty());
 }
 
+TEST_CASE("a norm over any axes but the batch, and of groups") {
+  // Weights `w` of these extents, behind (x - mean) / root.
+  const auto norm = [](const Ints& x, const Ints& axes, const Ints& of,
+                       const Reals& w) {
+    Graph graph(x);
+    graph.reals("e", {}, {1e-12F}).reals("w", of, w);
+    graph.node("ReduceMean", {"x"}, "m").with("axes", axes);
+    graph.node("Sub", {"x", "m"}, "c").node("Mul", {"c", "c"}, "q");
+    graph.node("ReduceMean", {"q"}, "v").with("axes", axes);
+    graph.node("Add", {"v", "e"}, "u").node("Sqrt", {"u"}, "r");
+    graph.node("Div", {"c", "r"}, "d").node("Mul", {"d", "w"}, "s");
+    std::int64_t count = 1;
+    for (const std::int64_t one : x) count *= one < 0 ? 1 : one;
+    return graph.end("s", count);
+  };
+  // Two channels that are alternate columns of one row.
+  CHECK(norm({-1, 1, 2, 2}, {1, 2}, {1, 1, 2, 1}, {1, 10})
+            .gap({1, 5, 3, 9}, {-1, -1, 10, 10}) <= 1e-5);
+  const float a = 1.34164079F, b = a / 3;  // of 0, 1, 2, 3
+  CHECK(norm({-1, 2, 2, 2}, {1, 3}, {2, 1, 2}, {1, 1, 1, 10})
+            .gap({0, 1, 5, 6, 2, 3, 7, 8},
+                 {-a, -b, -a, -b, b, 10 * a, b, 10 * a}) <= 1e-5);
+  // Groups [n, places, groups, channels of one], with a weight for each
+  // channel.
+  CHECK(norm({-1, 2, 2, 2}, {1, 3}, {1, 1, 2, 2}, {1, 2, 3, 4})
+            .gap({0, 1, 5, 6, 2, 3, 7, 8},
+                 {-a, -2 * b, -3 * a, -4 * b, b, 2 * a, 3 * b, 4 * a}) <= 1e-5);
+  CHECK(norm({-1, 2, 2}, {2}, {2, 2}, {1, 2, 3, 4})
+            .gap({1, 3, 5, 7}, {-1, 2, -3, 4}) <= 1e-5);
+  CHECK(norm({-1, 2, 2, 2}, {1, 3}, {2, 2, 1}, {1, 2, 3, 4})
+            .gap({0, 1, 5, 6, 2, 3, 7, 8},
+                 {-a, -b, -2 * a, -2 * b, 3 * b, 3 * a, 4 * b, 4 * a}) <= 1e-5);
+}
+
+TEST_CASE("a p-norm of windows of a volume") {
+  Graph graph({-1, 1, 2, 2, 3});
+  graph.node("LpPool", {"x"}, "p")
+      .with("kernel_shape", Ints{2, 2, 2})
+      .with("p", std::int64_t{1})
+      .end("p", 2);
+  CHECK(graph.gap({1, 0, 2, -1, 0, 3, 10, 1, 20, -10, 1, 30}, {24, 57}) <=
+        1e-4);
+  Graph padded({-1, 2, 1, 1, 2});
+  padded.node("LpPool", {"x"}, "p")
+      .with("kernel_shape", Ints{2, 1, 2})
+      .with("pads", Ints{1, 0, 0, 0, 0, 0})
+      .end("p", 2);
+  CHECK(padded.gap({3, 4, 6, 8}, {5, 10}) <= 1e-5);
+}
+
 TEST_CASE("groups of a transposed convolution, and many of one by channel") {
   Graph graph({-1, 2, 1, 1});
   graph.reals("w", {2, 1, 1, 2}, {1, 10, 100, 1000})
