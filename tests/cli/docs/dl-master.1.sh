@@ -6,6 +6,7 @@ run_next '--patience 3'
 skip_next '--hosts @hosts' 'other hosts'
 skip_next 'srun dl-worker' 'other hosts'
 run_next '--dry-run'
+run_next 'dl-export'
 awk -v OFS=, 'BEGIN {
   print "sepal length,sepal width,petal length,petal width,species"
   for (i = 0; i < 30; ++i) {

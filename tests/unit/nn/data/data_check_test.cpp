@@ -78,7 +78,8 @@ TEST_CASE("token numbers have a row each") {
   CHECK(tell(0, 3).empty());
   CHECK(tell(0, 4) ==
         "features have tokens up to 4, and the embedding has 4 rows, for 0..3: "
-        "give it \"rows\": 5, or prepare the data with fewer tokens");
+        "a new network wants \"rows\": 5, or data with fewer tokens; a trained "
+        "model knows no others, so that data are numbered by its vocabulary");
   CHECK(tell(-1, 3) ==
         "features have the token -1, and the embedding has 4 rows, for 0..3: "
         "number the tokens from 0");
