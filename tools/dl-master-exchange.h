@@ -68,7 +68,7 @@ inline void declare_exchange(dl::cli::Options& opt,
   opt.add("fan-out", &m.fan_out, "COUNT", "children of a node of the tree");
 }
 
-// Of the section "Averaging", those that no other mode has.
+// The options of the section "Averaging" that no other mode has.
 inline const std::vector<std::string> kOfAveraging = {
     "frequency",      "updater-state", "outer",  "outer-rate",
     "outer-momentum", "delta",         "overlap"};

@@ -1,4 +1,4 @@
-// What Keras calls the weights of a layer, by the layer's class.
+// The name that Keras gives the weights of a layer, by the layer's class.
 
 #ifndef DL_LIBCORE_BASE_SNAKE_CASE_H_
 #define DL_LIBCORE_BASE_SNAKE_CASE_H_

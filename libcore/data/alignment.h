@@ -54,8 +54,8 @@ struct Alignment : Order {
   static Alignment from_json(const JsonView& json);
 };
 
-// What is known of the tensors that are called `part`, "" of those without a
-// name; of others nothing.
+// The knowledge about the tensors that are called `part` ("": those without a
+// name); nothing about others.
 const About& about(const Metadata& metadata, const std::string& part);
 
 // Adds to notes, which stand with semicolons between; "" is none.

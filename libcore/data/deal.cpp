@@ -133,7 +133,7 @@ void Dealer::start(const Metadata& metadata) {
                                     row_.size(), 1, memory());
 }
 
-// Of a spool.
+// The memory of one spool.
 std::uint64_t Dealer::memory() const {
   return options_.memory / (options_.rule.in_order ? 2 : 1);
 }

@@ -1,5 +1,5 @@
-// What some examples have in common, so that a split must not part them: their
-// id or its start, or the value of a column.
+// Groups of examples that a split must not part: those with the same id, or its
+// start, or value of a column.
 
 #ifndef DL_LIBCORE_DATA_GROUP_H_
 #define DL_LIBCORE_DATA_GROUP_H_
@@ -18,7 +18,7 @@ class ExampleGroup {
   // Throws Error: kUsage, the data have no ids, or no such column.
   ExampleGroup(const std::string& text, const Metadata& data);
 
-  // Of example i, the same for equal values whatever type holds them.
+  // The group of example i, the same for equal values whatever type holds them.
   // Throws Error: kData, an id has no such separator.
   std::string of(const DataSet& set, std::int64_t i) const;
 

@@ -68,7 +68,8 @@ void remove_abandoned_shards(const std::string& prefix) {
   const std::string base = prefix.substr(prefix.rfind('/') + 1);
   io::remove_abandoned(io::folder_of(prefix), [&](const std::string& name) {
     const auto parsed = parse_shard_name(name);
-    // What was cut has no number any more, and is a little shorter at most.
+    // A name that was cut has no number any more, and is a little shorter at
+    // most.
     constexpr std::size_t kCut = io::kLongestName - 3;
     return parsed
                ? parsed->prefix == base

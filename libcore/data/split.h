@@ -24,8 +24,8 @@ struct SplitPart {
 };
 std::vector<SplitPart> parse_split(const std::string& text);
 
-// What decides: a hash of an example's values, so that no example moves when
-// others are added; or one of these.
+// The rule that decides: a hash of an example's values, so that no example
+// moves when others are added; or one of these.
 struct SplitRule {
   bool stratify = false;   // each part has its share of every class, to within
                            // rounding

@@ -34,8 +34,8 @@ class ClassLabels {
   // "want one of 10 classes ('0' to '9'), got 'x'"; or what keeps it from being
   // a new class.
   std::string complaint(std::string_view got) const;
-  // What is worth a warning when all labels are known: an open spec made one
-  // class of them, or many of numbers, for few labels.  "" if nothing is.
+  // A warning when all labels are known: an open spec made one class of them,
+  // or many of numbers, for few labels.  "" if nothing is.
   std::string doubt() const;
 
  private:

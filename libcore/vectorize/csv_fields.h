@@ -64,7 +64,7 @@ class CsvFields {
   // What is wrong with the field, or ""; *skip says that it lacks a value and
   // that such rows are left out.
   std::string features(bool& skip);
-  // Of the columns of the current row that lack a sentence in `problems`.
+  // Looks at the columns of the current row that lack a sentence in `problems`.
   void add_problems(std::map<std::size_t, std::string>& problems);
   std::string all_problems(const std::string& first);
   std::string drop_hint(

@@ -57,7 +57,8 @@ void CsvFields::add_problems(std::map<std::size_t, std::string>& problems) {
   if (!skip) problems.merge(found);
 }
 
-// What leaves out all features that are no numbers, where they are several.
+// The option that leaves out all features that are no numbers, if they are
+// several.
 std::string CsvFields::drop_hint(
     const std::map<std::size_t, std::string>& problems) const {
   std::string list;

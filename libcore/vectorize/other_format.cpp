@@ -29,7 +29,7 @@ std::string unpacked_by(const std::string& command, const std::string& path,
   return "'pipe:" + (outer + path) + " | " + command + member + "'";
 }
 
-// Of JSON.
+// Whether JSON is an array.
 bool is_array(std::span<const std::byte> start) {
   const std::string_view text(reinterpret_cast<const char*>(start.data()),
                               start.size());

@@ -18,7 +18,7 @@ import onnx
 from onnx import TensorProto, numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 
-# Of onnx.backend.test.
+# The tolerances and folders of onnx.backend.test.
 RELATIVE, ABSOLUTE, HALVES = "1e-3", "1e-7", "1e-2"
 FOLDERS = "pytorch-operator", "pytorch-converted", "simple"
 
@@ -85,7 +85,7 @@ def outcome(model, inputs, outputs, folder):
     command = ["dl-import", "-q", path, "-o", folder / "model.safetensors"]
     if not any(y is None for y in named.values()):
         np.savez(data, **named)
-        # What it rounds to 16 bits is not rounded here.
+        # Outputs that it rounds to 16 bits are not rounded here.
         halves = any(o.type.tensor_type.elem_type in (TensorProto.FLOAT16, TensorProto.BFLOAT16) for o in model.graph.output)
         command = ["dl-import", "-q", path, "--check", data, "--tolerance", HALVES if halves else RELATIVE, "--absolute", ABSOLUTE]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -145,7 +145,7 @@ Outcome Master::run() {
   return options_.estimate ? estimated() : trained();
 }
 
-// What the run may send and receive.
+// The sizes of all messages that the run may send and receive.
 Sizes Master::sizes() const {
   Sizes sizes = plan_.sizes();
   sizes.shards = plan_.training->shards().size();
@@ -249,8 +249,8 @@ std::vector<RouterSocket::Incoming> Master::start_workers() {
   return {};
 }
 
-// What --mode auto is where several hosts may be: measured, before there is
-// anything of the run.
+// Measures which mode --mode auto takes where there may be several hosts,
+// before anything of the run exists.
 void Master::choose(std::span<const RouterSocket::Incoming> first) {
   measured_ = estimate_of(plan_, limits_of(options_), options_.local > 0);
   measured_.quick = true;
@@ -335,7 +335,7 @@ void Master::start() {
   socket_.announce();
 }
 
-// What somebody who trains this should know.
+// Tells the user what to know about training this network.
 void Master::advise() const {
   const std::string advice = plan_.advice();
   if (!advice.empty() && options_.local != 1) log_(Level::kInfo, advice);

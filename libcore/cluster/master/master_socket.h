@@ -32,7 +32,8 @@ class MasterSocket {
   std::string endpoint_for_others() const;
   // Says where it is: again when it has another key.
   void announce() const;
-  // Who waits for the run, or has lost it, need not wait any longer.
+  // Tells workers that wait for the run, or have lost it, not to wait any
+  // longer.
   void announce_end() const;
   // Tells those who come within so many seconds that the run is finished.
   void turn_away(double seconds);

@@ -1,4 +1,4 @@
-// What is said against the model of a run that is finished.
+// The verdict on the model of a run that is finished.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_VERDICT_H_
 #define DL_LIBCORE_CLUSTER_MASTER_VERDICT_H_

@@ -33,8 +33,9 @@ struct MasterOptions {
 
   // How.
   std::string mode = "auto";
-  // What --mode auto came to, choose_mode.h: whether sync takes the place of
-  // the mode is measured; so many workers of this host are one process, or 0.
+  // The outcome of --mode auto, choose_mode.h: whether it is measured if sync
+  // takes the place of the mode; how many workers of this host are one process,
+  // or 0.
   bool measure = false;
   std::int64_t merged = 0;
   std::int64_t epochs = 1;

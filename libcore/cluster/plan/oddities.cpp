@@ -29,7 +29,7 @@ bool is_never_negative(tensor::Activation activation) {
   }
 }
 
-// What an output cannot learn, or does not need, of data that fit it.
+// Warns of data that fit an output, but that it cannot learn or does not need.
 void tell_oddities(const nn::NetworkConfig& network, std::size_t i,
                    const data::Metadata& metadata, const Log& log) {
   if (network.layers[network.outputs[i]].target) return;

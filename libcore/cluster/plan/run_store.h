@@ -75,8 +75,8 @@ class RunStore {
   // Where the options want it: the best, if that is kept, or the state's.
   void write_model(const RunState& state) const;
 
-  // Of a run that is finished, well and with its model: nothing stays but what
-  // it would go on from, unless all is to be kept.
+  // Removes all that a run that is finished, well and with its model, would not
+  // go on from, unless all is to be kept.
   void tidy(const RunState& state);
 
  private:

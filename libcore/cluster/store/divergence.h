@@ -44,8 +44,8 @@ std::string too_short(const RunState& state, const HeldOut& held_out);
 // The sentence on a run whose loss is far above that of a constant prediction
 // while its held-out accuracy is well above chance; "": it is not so.
 std::string high_loss(const RunState& state, const HeldOut& held_out);
-// What to do about that, as a clause.  moved: how far its parameters are from
-// those that it began with, by the norm of these.
+// The remedy for a run that has learnt nothing, as a clause.  moved: how far
+// its parameters are from those that it began with, by the norm of these.
 std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,
                               Mode mode, double moved);
 

@@ -91,7 +91,7 @@ class RouterSocket : public Socket {
     std::string peer;
     Received received;
     std::string key = "";  // its public key, Z85; "" without CURVE
-    // Of a Hello: the key is for one process; or else what it is called.
+    // The key of a Hello: whether it is for one process; else its name.
     bool once = false;
     std::string key_name = "";
   };

@@ -19,8 +19,8 @@
 namespace dl::cluster {
 namespace {
 
-// Of a server key that does not match, a master says nothing: it hangs up, as
-// do proxies whose master is away, and masters that end.  So it is one only if
+// A master does not say that its server key is another one: it hangs up, as do
+// proxies whose master is away, and masters that end.  So it is one only if
 // what is there greets as a master does, and hangs up for so long; a master
 // looks at its keys every second.
 constexpr std::chrono::seconds kRefusedFor{3};

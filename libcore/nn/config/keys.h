@@ -59,7 +59,7 @@ std::vector<std::pair<Trains, Key>> training_keys();
 // several have in the same words once, and then training's.
 std::vector<Key> layer_keys();
 
-// Those of all other objects.
+// The keys of all other objects.
 std::vector<Key> object_keys();
 
 }  // namespace dl::nn

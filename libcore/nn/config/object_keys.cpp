@@ -173,7 +173,7 @@ std::vector<Key> schedule_keys() {
   };
 }
 
-// What holds weights while they are trained.
+// The keys that restrain weights while they are trained.
 std::vector<Key> weight_keys() {
   return {
       {"regularization", "", "l1", Kind::kNumber, "0",

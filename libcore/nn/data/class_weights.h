@@ -18,7 +18,7 @@ namespace dl::nn {
 void settle_class_weights(NetworkConfig& config, const data::Metadata& data,
                           const EachRecord& records);
 
-// What a label of the one output counts on average of these records, by
+// The average weight of a label of the one output in these records, by
 // class_weights that are numbers; none: there are no such, labels are no
 // classes, or no record has any.  records: read only if that depends on them.
 std::optional<double> mean_label_weight(const NetworkConfig& config,

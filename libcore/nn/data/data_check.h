@@ -23,9 +23,9 @@ data::Metadata without_labels(data::Metadata data);
 // Whether what a model says of classes was learnt, or is still to be.
 enum class Outputs { kLearnt, kNew };
 
-// What a model knows of data.  One that has learnt classes without names takes
-// their numbers for names ("7") if these data do: dl-preprocess numbers classes
-// as they appear.
+// The knowledge that a model has of its data.  One that has learnt classes
+// without names takes their numbers for names ("7") if these data do:
+// dl-preprocess numbers classes as they appear.
 data::Metadata known_by(const Model& model, Outputs outputs,
                         const data::Metadata& data);
 

@@ -162,7 +162,7 @@ LayerSite Lane::site(std::size_t index) {
   return s;
 }
 
-// Of tied weights, and of those that several layers share, one layer says how.
+// One layer decides for tied weights, and for those that several layers share.
 void Lane::disturb_weights(std::size_t index) {
   const PlannedLayer& step = common_.plan->steps[index];
   const LayerConfig& layer = common_.config->layers[step.layer];

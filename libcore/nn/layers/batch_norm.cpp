@@ -4,9 +4,9 @@
 // those of the whole mini-batch, over all lanes; the running statistics move
 // by running = decay * running + (1 - decay) * batch.  A mini-batch that is
 // short moves them by its share of a step, so that each example counts alike.
-// Of workers side by side each sees one mini-batch of so many, and moves them
-// for the others.  Steps that are padding do not count.  Elsewhere the running
-// ones are used, folded into the layer before where that can take them.
+// Each of several workers sees one mini-batch of so many, and moves them for
+// the others.  Steps that are padding do not count.  Elsewhere the running ones
+// are used, folded into the layer before where that can take them.
 
 #include "libcore/nn/layers/batch_norm.h"
 

@@ -18,7 +18,7 @@ dl-master -q --net small.json --data valid.dls --epochs 20 --local 1 -o spam.saf
 run_next '--evaluate roc valid.dls'
 grep -q '"class":"spam"' "$blocks/$next.out" && echo 'some are spam'
 run_next 'roc:steps=10'
-# What the state says is what a decision by that threshold gives.
+# The state has the counts that a decision by that threshold gives.
 dl-eval --model spam.safetensors --threshold 0.3 --json valid.dls |
   jq -c '.evaluations[0].metrics.outputs[1] | [.true_positives, .false_positives]' |
   cmp - "$blocks/$next.out" && echo "as by --threshold"

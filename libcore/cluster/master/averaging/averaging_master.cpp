@@ -129,8 +129,8 @@ void AveragingEpoch::assign_slots(bool rebalance) {
                         there, away, rebalance);
 }
 
-// Who wants the run to stop, or to take part, does not wait for the end of a
-// long round.
+// A signal to stop and a worker that joins do not wait for the end of a long
+// round.
 void AveragingEpoch::cut_short() {
   if (rounds_.empty() || !rounds_.front().whole) return;
   OpenRound& round = rounds_.front();

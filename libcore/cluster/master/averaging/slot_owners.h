@@ -18,8 +18,8 @@ class SlotOwners {
   // Gives each of the first `slots` slots to one of the workers (numbers from
   // 1; none: nothing happens).  A slot stays with its owner if that is among
   // them, or is `away`: its connection ended, and it may be back in a moment.
-  // What is free goes to those with the fewest.  rebalance: an owner with more
-  // than its share loses the excess.
+  // Free slots go to the workers with the fewest.  rebalance: an owner with
+  // more than its share loses the excess.
   void assign(std::size_t slots, const std::vector<std::uint64_t>& workers,
               const std::vector<std::uint64_t>& away, bool rebalance);
   std::uint64_t owner(std::size_t slot) const;  // 0: nobody

@@ -198,7 +198,7 @@ Flow prelu_layer(Site& site) {
 // Functions of keras.ops that a model calls as layers.
 Flow function(Site& site) {
   Json named = site.layer().class_name;
-  // Which is approximate if it does not say so, unlike the activation.
+  // The layer is approximate if it does not say so, unlike the activation.
   if (plain(site.layer().class_name) == "gelu")
     named = {{"class_name", "gelu"},
              {"config", {{"approximate", site.flag({"approximate"}, true)}}}};

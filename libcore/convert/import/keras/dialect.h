@@ -1,6 +1,6 @@
-// What versions of Keras, and what computed a model, do otherwise than the
-// newest Keras: a function for each change, which says when it came.
-// dl-import(1), VERSIONS OF KERAS, has the same as a table.
+// The differences of versions and back ends of Keras from the newest Keras: a
+// function for each change, which says when it came. dl-import(1), VERSIONS OF
+// KERAS, has the same as a table.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_KERAS_DIALECT_H_
 #define DL_LIBCORE_CONVERT_IMPORT_KERAS_DIALECT_H_
@@ -48,7 +48,8 @@ class Dialect {
   double hard_sigmoid_slope() const { return keras_3() ? 1.0 / 6 : 0.2; }
   // hard_sigmoid until 2.2: of recurrent layers that do not say it.
   const char* recurrent_activation() const;
-  // Of a GRU that does not say it: until Keras 3 there was none, or false.
+  // The setting of a GRU that does not say it: until Keras 3 there was none, or
+  // it was false.
   bool reset_after() const { return keras_3(); }
 
   // Rescaling, Normalization and Identity until Keras 3.
@@ -58,8 +59,8 @@ class Dialect {
   // Steps count that all masked inputs of a layer count, until 3.3; since 3.4
   // those that any counts, and all where one has no mask.
   bool joins_masks_by_any() const { return !before(3, 4, 0); }
-  // What both directions of a Bidirectional give for padding: 0, as in tf.keras
-  // and since; before it, what they gave last.
+  // Whether both directions of a Bidirectional repeat their last output for
+  // padding, as before tf.keras; since then they give 0.
   bool both_repeat_padding() const { return !tf_keras_; }
   // Until Keras 3 training=False in a call counts.
   bool heeds_training() const { return !keras_3(); }

@@ -83,7 +83,7 @@ Flow global(Site& site, const std::string& kind, std::size_t axes) {
   const bool mean_of_steps = kind == "average" && axes == 1;
   const bool keep = site.flag({"keepdims"}, false);
   Flow value = input_of(site, axes, mean_of_steps);
-  // Of images one after another all are one.
+  // Images one after another are pooled as one.
   if (axes > 1) value = site.as_one(value);
   Flow flow =
       site.each_step()

@@ -121,7 +121,7 @@ bool is_harmless(std::string_view class_name, std::string_view key) {
   return false;
 }
 
-// What settings are that a layer was made before there were.
+// Whether this is the value of a setting that is newer than the layer.
 bool says_nothing(const Json& value) {
   return value.is_null() || value == Json(false) || value == Json("") ||
          (value.is_number() && value == Json(0)) ||

@@ -134,8 +134,8 @@ class Site {
   // An axis as Keras counts them, the batch being 0 and the last one -1, as one
   // of an example of that value: 0 is the first one of Keras's.
   int axis_of(std::int64_t axis, const Flow& value) const;
-  // What `make` makes of the only input with that axis last, and where it was
-  // again; channels: the axis is that of the channels, if it is the first.
+  // The result of `make` for the only input with that axis last, which is then
+  // put back; channels: the axis is that of the channels, if it is the first.
   Flow along(std::int64_t axis, bool channels,
              const std::function<Flow(const Flow&)>& make);
   // Within a TimeDistributed a series is an image of one column: layers of
@@ -153,8 +153,8 @@ class Site {
   void forget_masks();
   // Of a recurrent layer that gives sequences: padding as Keras has it.
   Flow held(const Flow& value);
-  // Of what is another thing here than in Keras where it is padding: `what` is
-  // why it is refused if that counts.
+  // Marks a value whose padding differs from that of Keras: `what` is why it is
+  // refused if padding counts.
   void leave_padding(Flow& flow, const std::string& what) const;
   // Where what padding is counts: has it be as in Keras.
   void want_held(const Flow& value) const;
@@ -207,8 +207,8 @@ class Site {
   std::string below_, main_node_;
 };
 
-// What `make` makes of each step of a value, one by one: of what networks here
-// do not do to all steps at once.
+// The result of `make` for each step of a value, one by one: for layers that
+// networks here do not apply to all steps at once.
 Flow step_by_step(
     Site& site, const Flow& value,
     const std::function<Flow(const Flow& step, bool first)>& make);

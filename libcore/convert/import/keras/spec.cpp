@@ -159,8 +159,8 @@ std::string text_or(const JsonView& json, const char* key) {
 
 }  // namespace
 
-// Of Keras 3, whose HDF5 files do not say the module: layers have more
-// settings.
+// Whether an object of Keras 3 is a function: its HDF5 files do not say the
+// module, and layers have more settings.
 bool is_function(const JsonView& json) {
   if (json.has("module") || !json.has("inbound_nodes")) return false;
   const Json& calls = json.at("inbound_nodes").raw();

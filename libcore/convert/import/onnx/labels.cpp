@@ -49,7 +49,7 @@ class Labels {
   bool has(const std::string& value) { return follow(value, 0); }
   // The names of the classes.
   const Names& names() const { return names_; }
-  // Of the last that it had: whether an example may have several.
+  // Whether an example may have several labels, by the last classifier.
   bool several() const { return several_; }
 
  private:

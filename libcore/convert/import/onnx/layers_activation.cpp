@@ -48,7 +48,7 @@ std::optional<Json> clip(const Site& site) {
   return std::nullopt;
 }
 
-// Of opset 1 with fewer digits.
+// Opset 1 has fewer digits.
 double selu_alpha(const Node& node) {
   return node.number("alpha", node.opset < 6 ? 1.6732F : 1.67326319F);
 }
@@ -193,7 +193,7 @@ void prelu(Site& site) {
   site.give(std::move(flow));
 }
 
-// Of opsets that say whether a model is in training, and how.
+// Opsets differ in how they say whether a model is in training.
 void dropout(Site& site) {
   const Node& node = site.node();
   const bool trains =

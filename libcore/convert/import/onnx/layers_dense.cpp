@@ -99,7 +99,8 @@ Value product_of_rows(Site& site, Value value, Json layer, std::int64_t units,
   return site.reshaped(value, out, "back");
 }
 
-// What projects what was attended to is part of that layer; none: it does not.
+// The attention layer with the projection of its output as a part of it; none:
+// this is no such projection.
 std::optional<Flow> projection(Site& site, const Flow& mixed,
                                const Linear& linear, const Json& activation) {
   if (!mixed.attention || mixed.attention->stage != Attention::Stage::kMixed ||

@@ -91,7 +91,7 @@ void add_weight(LoopParts& loop, const Constant* constant) {
     loop.weights.push_back(constant);
 }
 
-// What goes round and round: weights, a number that counts, and a state.
+// The parts that a loop carries: weights, a number that counts, and a state.
 LoopParts loop_of(Site& site, Worker& worker) {
   const Node& node = site.node();
   const Body& body = *node.body;

@@ -135,8 +135,8 @@ std::optional<Constant> of_channels(const Constant* given, double fallback,
   return Constant::of_reals({groups * each}, all->reals());
 }
 
-// Of [n, .., groups, channels] over all but the groups, as group norm is
-// written where there is no operator for it: true.
+// Imports a norm of [n, .., groups, channels] over all but the groups, which is
+// how group norm is written where it has no operator; false: it is none.
 bool layer_norm_of_groups(Site& site, const Flow& given,
                           const std::vector<bool>& over) {
   const std::size_t rank = over.size();
@@ -157,7 +157,7 @@ bool layer_norm_of_groups(Site& site, const Flow& given,
   return true;
 }
 
-// The axes that it is over, behind the others and as one, and back.
+// The axes of the norm go behind the others and become one, and go back.
 void layer_norm(Site& site) {
   const Node& node = site.node();
   Flow flow = site.real(site.flow(0));

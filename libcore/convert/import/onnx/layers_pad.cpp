@@ -128,7 +128,7 @@ void pad(Site& site) {
     const Node* next = site.only_reader();
     if (next != nullptr && next->op == "MaxPool" && value < 0)
       value = std::max<double>(value, std::numeric_limits<float>::lowest());
-    // What is moved by a large number, and back, has lost digits.
+    // A value that is moved by a large number, and back, has lost digits.
     constexpr double kLarge = 16;
     if (std::abs(value) > kLarge) {
       if (!std::isfinite(value)) site.refuse("its constant is not finite");

@@ -56,7 +56,7 @@ Flow with_edges(Site& site, const Flow& given, const Window& window) {
   return flow;
 }
 
-// What lies at a point of each window along an axis: where that is padding, at
+// The places of one point of each window along an axis; in place of padding,
 // another point of the same window, which is as large.
 Sizes places_at(Site& site, const Window& window, std::size_t k,
                 std::int64_t extent, std::int64_t point) {

@@ -8,8 +8,8 @@
 namespace dl::convert::onnx {
 namespace {
 
-// What is left when axes are reduced: all others, of one or several.  pool:
-// what the layer says beside its type.
+// The value with some axes reduced; one or several.  pool: the keys of the
+// layer beside its type.
 Flow reduced(Site& site, const Flow& given, const std::vector<bool>& gone,
              bool keep, Json pool) {
   const Flow flow = site.plain(given);

@@ -45,8 +45,8 @@ struct Node {
   const std::string& input(std::size_t i) const;  // "" if it has no such
 };
 
-// What a loop does.  What it reads of the graph around it is at the end of the
-// inputs of the node.
+// The body of a loop.  The values that it reads of the graph around it are the
+// last inputs of the node.
 struct Body {
   std::vector<std::string> inputs, outputs;
   std::vector<Node> nodes;

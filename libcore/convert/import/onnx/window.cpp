@@ -49,9 +49,9 @@ Value with_sides(Site& site, const Value& value, const Sizes& sides) {
   return made;
 }
 
-// What a transposed convolution leaves out of all that its windows reach: so
-// much that its output is as large as it says, or as its input times the
-// stride.
+// The share that a transposed convolution leaves out of all that its windows
+// reach: so much that its output is as large as it says, or as its input times
+// the stride.
 void cut_to_output(const Site& site, const Sizes& extents,
                    const std::string& automatic, Window& window) {
   const Node& node = site.node();

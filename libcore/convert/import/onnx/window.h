@@ -25,7 +25,7 @@ struct Window {
 // What the node says, of a kernel of this size, over an input of these extents.
 // ceil_mode lets a last window stick out: its end is padding.
 Window window_of(const Site& site, const Sizes& kernel, const Sizes& extents);
-// Of powers that are summed and whose root is taken: the exponent.
+// The exponent of powers that are summed and whose root is taken.
 double power_of(const Site& site);
 // An image of as many axes with zeros at its sides; negative ones cut.
 Value zero_padded(Site& site, const Value& value, const Sizes& begin,

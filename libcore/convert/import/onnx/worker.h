@@ -19,8 +19,8 @@ const std::map<std::string, Function>& cell_functions();
 // A constant of the graph around the body, by name; null: it is none.
 const Constant* constant_around(const Site& site, const std::string& name);
 
-// What nodes of a body make of known values, and no more of them than that is
-// made of.
+// Computes what nodes of a body make of known values, and only the values that
+// this needs.
 class Worker {
  public:
   // numbers: how many may be made.

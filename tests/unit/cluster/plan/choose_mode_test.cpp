@@ -84,7 +84,7 @@ TEST_CASE("a run goes on in the mode in which it began") {
   CHECK(command.chosen().averaging.alone);
   CHECK(command.chosen().local == 2);
   command.options.hosts_listed.clear();
-  // What is no run is for others to tell of.
+  // Others tell of a file that is no run.
   command.folder.write("run.json", "{");
   CHECK(command.chosen().merged == 2);
   command.folder.write("run.json", R"({"settings": {"mode": "sharing"}})");

@@ -234,7 +234,7 @@ TEST_CASE("a replica that is alone goes on from what it has, to the last bit") {
   Task one = task(3, 4, 0);
   one.slot.slots = 1;
   CHECK(keeper.begin(one)->version == 3);
-  // Of which the difference to 1 has lost the end.
+  // The difference of its first number to 1 has lost the end.
   const Floats own = {1e-9F, 3};
   const auto sent = keeper.finish(one, own, {5}, {6, 7});
   CHECK(decoded(*sent, 2) == own);

@@ -34,7 +34,7 @@ TEST_CASE("GroupNormalization behind a TimeDistributed is of all steps") {
              {{{1, 1}, {1}}})
       .layer("GroupNormalization", R"({"groups": 1, "epsilon": 1e-9})",
              no_change(1));
-  // Of 1, 3, 5, 7: the mean is 4, the variance 5.
+  // The mean of 1, 3, 5, 7 is 4, the variance 5.
   const auto at = [](double x) {
     return static_cast<float>((x - 4) / std::sqrt(5.0));
   };
@@ -123,7 +123,7 @@ TEST_CASE("axes that Keras counts in a way of its own") {
 }
 
 TEST_CASE("axes within a TimeDistributed are those of a step") {
-  // What it reads is no sequence: all steps at once.
+  // Its input is no sequence: all steps at once.
   KerasModel model("2.15.0");
   model
       .layer("Reshape", R"({"batch_input_shape": [null, 4],
@@ -209,7 +209,7 @@ TEST_CASE("zeros before a maximum of negative numbers count") {
              R"({"batch_input_shape": [null, 3, 1], "padding": [0, 3]})")
       .layer("MaxPooling1D", R"({"pool_size": [2], "strides": [2]})");
   CHECK(model.gap({1, 3, 1}, {-1, -2, -3}, {1, 3, 1}, {-1, 0, 0}) == 0);
-  // Those of "same" do not, nor do they in a mean.
+  // Zeros of "same" do not count, nor do they in a mean.
   KerasModel same("3.15.1");
   same.layer("MaxPooling1D",
              R"({"batch_input_shape": [null, 3, 1], "pool_size": [3],

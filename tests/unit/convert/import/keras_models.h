@@ -42,7 +42,7 @@ class KerasModel {
     return *this;
   }
 
-  // Of a layer of that name, where layers() are given.
+  // Adds the weights of a layer of that name, where layers() are given.
   void add_weights(const std::string& name,
                    const std::vector<Weight>& weights) {
     names_.push_back(name);

@@ -1,4 +1,4 @@
-// What versions of Keras do otherwise: a case for each change in dl-import(1),
+// The differences of versions of Keras: a case for each change in dl-import(1),
 // VERSIONS OF KERAS.  The expected numbers are worked out by hand.
 
 #include <cmath>
@@ -171,7 +171,7 @@ TEST_CASE("recurrent layers that say less are those of their version") {
   CHECK(says(document("3.0.0", "GRU", 3, true), R"("reset_before":false)"));
 }
 
-// Of a masked value and one without: what joins them.
+// A network in which this class joins a masked value and one without.
 std::string joined(const char* version, const char* class_name) {
   KerasModel model(version);
   const auto layer = [](const std::string& type, const std::string& name,

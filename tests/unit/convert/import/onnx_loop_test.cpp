@@ -68,7 +68,7 @@ class Looped {
     else
       tensor.add_int32_data(static_cast<std::int32_t>(value));
   }
-  // What is read of it: "last", or "all" [steps, n, 1].
+  // Ends with the output that is read: "last", or "all" [steps, n, 1].
   Graph& end(const char* output) {
     return std::string(output) == "last"
                ? graph_.end("last", 1)
@@ -161,7 +161,7 @@ TEST_CASE("a loop that does anything else is refused") {
   begun.simple("Tanh");
   begun.graph().graph().mutable_initializer(4)->set_float_data(0, 1);
   CHECK(begun.end("last").refusal().starts_with(sentence));
-  // What it gathers is another value than its state.
+  // It gathers another value than its state.
   Looped gathered;
   gathered.simple("Tanh");
   gathered.body().mutable_node(2)->set_input(0, "s");

@@ -63,7 +63,7 @@ TEST_CASE("an attribute or input that is not read is refused") {
   CHECK(more.refusal() ==
         "node 'y' (Relu): its input 'c' is one more than the 1 that are read "
         "of it");
-  // Of what no output needs, nothing is asked.
+  // A node that no output needs may be anything.
   Graph beside({-1, 2});
   beside.node("Relu", {"x"}, "y").node("Tanh", {"x"}, "z").with("a", 1.0F);
   CHECK(beside.refusal().empty());

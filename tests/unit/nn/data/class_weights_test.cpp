@@ -26,7 +26,7 @@ data::Metadata pets(std::vector<std::string> names) {
   return data;
 }
 
-// Of labels 0, 0, 0, 1 in two records.
+// Labels 0, 0, 0, 1 in two records.
 void labels(const std::function<void(const data::DataSet& record)>& take) {
   for (const int last : {0, 1}) {
     data::DataSet set;

@@ -18,7 +18,7 @@ NetworkConfig normalized() {
       {"type": "output", "units": 2, "loss": "negative_log_likelihood"})");
 }
 
-// Of column c: the mean, and the variance about it.
+// The mean of column c, and the variance about it.
 std::pair<double, double> moments(const tensor::Tensor& x, std::int64_t c) {
   const std::int64_t n = x.shape()[0];
   double sum = 0, squares = 0;
