@@ -59,7 +59,7 @@ void declare(dl::cli::Options& opt, Args& a) {
           "given several times");
   opt.add("top", &a.top, "N", "classification: accuracy of the N likeliest");
   opt.add("threshold", &a.threshold, "P",
-          "what a single or a binary output must reach to mean yes");
+          "least value of a single or a binary output that means yes");
   opt.add("min", &a.least, "METRIC=VALUE", "exit with 1 if METRIC is below");
   opt.add("max", &a.most, "METRIC=VALUE", "exit with 1 if METRIC is above");
   opt.flag("json", &a.json, "write a report that --merge reads");

@@ -30,7 +30,7 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("net", &a.net, "NETWORK",
           "put the weights of a state dict into this network");
   opt.add("map", &a.map, "NAMES",
-          "which tensors of the state dict are which; - prints a proposal");
+          "names of tensors in the state dict; - prints a proposal");
   opt.add("backend", &a.backend, "NAME",
           "theano or tensorflow: what computed a model of Keras, if it says "
           "nothing");

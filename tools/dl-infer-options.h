@@ -29,11 +29,12 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "jsonl, or dls: DataSets with predictions as labels, or nodes as "
           "features");
   opt.add("output-of", &a.nodes, "NODE",
-          "what this node says instead, may be repeated");
+          "values of this node instead; may be repeated");
   opt.add("top", &a.top, "N", "jsonl: list the N likeliest classes");
-  opt.add("threshold", &a.threshold, "P",
-          "jsonl: what a sigmoid, or the second of two classes, must reach to "
-          "mean yes");
+  opt.add(
+      "threshold", &a.threshold, "P",
+      "jsonl: least value of a sigmoid, or of the second of two classes, that "
+      "means yes");
   opt.add("sample", &a.sample, "N",
           "no input: what N codes of an autoencoder stand for");
   opt.add("score", &a.score, "KIND",

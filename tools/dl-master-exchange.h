@@ -25,7 +25,7 @@ inline void declare_averaging(dl::cli::Options& opt,
   opt.add("outer-momentum", &a.outer_momentum, "MOMENTUM",
           "negative: the method's");
   opt.add("delta", &a.delta, "FORMAT",
-          "what replicas send: f32, f16, int8 or sparse:DENSITY:BITS");
+          "format that replicas send: f32, f16, int8 or sparse:DENSITY:BITS");
   opt.flag("overlap", &a.overlap, "begin the next round while one is averaged");
 }
 

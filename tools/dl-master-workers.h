@@ -11,23 +11,25 @@ inline void declare_workers(dl::cli::Options& opt,
   opt.section("Workers");
   opt.add("local", &m.local, "COUNT", "start so many workers on this host");
   opt.add("hosts", &m.hosts, "HOSTS",
-          "and on others through ssh: h1,h2*4,@FILE");
-  opt.add("rsh", &m.rsh, "COMMAND", "what reaches a host, in place of ssh");
-  opt.add(
-      "remote", &m.remote, "COMMAND",
-      "what starts dl-worker there; the path that it has here if not given");
+          "start workers on other hosts through ssh: h1,h2*4,@FILE");
+  opt.add("rsh", &m.rsh, "COMMAND",
+          "command that reaches a host, in place of ssh");
+  opt.add("remote", &m.remote, "COMMAND",
+          "command that starts dl-worker there; its path here if not given");
   opt.add("restarts", &m.restarts, "COUNT",
           "starts of such a worker that dies again and does nothing between");
-  opt.add("threads", &m.threads, "COUNT", "of such a worker; 0: as it gains");
-  opt.add("device", &m.device, "NAME", "of such workers");
-  opt.add("precision", &m.precision, "NAME", "likewise, as dl-worker has it");
+  opt.add("threads", &m.threads, "COUNT",
+          "threads of such a worker; 0: as many as it gains from");
+  opt.add("device", &m.device, "NAME", "device of such workers");
+  opt.add("precision", &m.precision, "NAME",
+          "precision of such workers, as dl-worker has it");
   opt.add("bind", &m.bind, "ENDPOINT", "where to listen, if not tcp://*:0");
   opt.add("interface", &m.network.interface, "NAME",
           "listen at the address of this interface, and tell that");
   opt.add("network", &m.network.network, "NETWORK",
-          "or at this host's address in this network, such as 10.0.0.0/16");
+          "listen at this host's address in this network, such as 10.0.0.0/16");
   opt.add("advertise", &m.advertise, "HOST[:PORT]",
-          "what workers are told instead of where it listens");
+          "address that workers are told instead of where it listens");
   opt.add("master-file", &m.master_file, "FILE",
           "write the endpoint there, for dl-worker --master-file");
   opt.add("keys", &m.security.keys, "DIR",
@@ -37,13 +39,13 @@ inline void declare_workers(dl::cli::Options& opt,
   opt.add("min-workers", &m.min_workers, "COUNT",
           "begin when there are so many; 0: those that it starts, or 1");
   opt.duration("wait", &m.wait, "TIME",
-               "for workers, to begin and when all are gone");
+               "longest wait for workers, to begin and when all are gone");
   opt.duration("heartbeat", &m.heartbeat, "TIME",
                "between two signs of life of a worker");
   opt.duration("lost-after", &m.lost_after, "TIME",
-               "of silence, a worker's work is given to others");
+               "silence after which a worker's work is given to others");
   opt.duration("stuck-after", &m.stuck_after, "TIME",
-               "without progress, likewise");
+               "time without progress after which it is, too");
   opt.flag("speculate", &m.speculate,
            "give what a slow worker has to an idle one as well");
   opt.add("skip-bad-shards", &m.skip_bad_shards, "COUNT",

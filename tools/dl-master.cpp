@@ -49,7 +49,7 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
           "start from this model's parameters; with --net other updaters or "
           "rates, or another network");
   opt.add("reset", &m.reset, "LAYER",
-          "but for those of this layer, may be repeated");
+          "draw this layer anew in spite of --init; may be repeated");
   opt.add("data", &m.data, "SHARD",
           "training data: a file, a pattern, - or pipe:COMMAND; may be "
           "repeated");
@@ -58,7 +58,7 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.add("normalize", &m.normalize, "KIND",
           "auto, none, scale, standardize, minmax, pca:K or whiten");
   opt.add("normalize-targets", &m.normalize_targets, "KIND",
-          "of regression: auto, none or standardize");
+          "targets of regression: auto, none or standardize");
   opt.add("output,o", &m.output, "MODEL", "where the trained model goes");
   opt.add("run", &m.run, "DIR", "the run directory; MODEL.run if not given");
   opt.flag("fresh", &m.fresh, "start over instead of going on");
@@ -82,7 +82,7 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
           "steps in which learning rates rise; default: 128 with adagrad, adam "
           "and their kind, else 0");
   opt.add("seed", &m.seed, "NUMBER",
-          "of the order of examples; the network's if not given");
+          "seed of the order of examples; the network's if not given");
   opt.flag("deterministic", &m.deterministic,
            "compute alike on all processors that have AVX2");
   opt.add("prefetch", &m.prefetch, "COUNT", "mini-batches read ahead");
@@ -92,7 +92,8 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.add("evaluate", &m.evaluate, "[OUTPUT=]KIND",
           "classification, binary, roc, regression, calibration; may be "
           "repeated");
-  opt.add("metric", &m.metric, "NAME", "what --patience and --keep look at");
+  opt.add("metric", &m.metric, "NAME",
+          "score that --patience and --keep look at");
   opt.add("patience", &m.patience, "EPOCHS",
           "stop after so many without improvement; 0: never");
   opt.add("target", &m.target, "METRIC=VALUE", "stop when this is reached");

@@ -56,7 +56,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("label", &a.csv.label, "COLUMNS",
           "columns to predict: names, numbers from 1, -1 for the last, none");
   opt.flag("header", &a.csv.header, "the first row names the columns");
-  opt.add("delimiter", &a.csv.delimiter, "CHAR", "what separates fields");
+  opt.add("delimiter", &a.csv.delimiter, "CHAR",
+          "character that separates fields");
   opt.add("drop", &a.csv.drop, "COLUMNS", "columns to leave out");
   opt.add("missing", &a.csv.missing, "RULE", "fail, skip or fill:NUMBER");
   opt.add("na", &a.csv.na, "WORDS", "fields that count as missing, beside ''");

@@ -70,7 +70,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("device", &a.worker.trainer.device, "NAME",
           "cpu, cuda, cuda:N, cuda:all, reference or auto");
   opt.add("precision", &a.precision, "NAME",
-          "of products: float32, tf32 or bfloat16");
+          "precision of products: float32, tf32 or bfloat16");
   opt.add("threads", &a.threads, "COUNT",
           "threads that compute; 0: the cores of this host, shared by its "
           "ranks");
@@ -82,8 +82,7 @@ void declare(dl::cli::Options& opt, Args& a) {
 
   opt.section("Name and end");
   opt.add("name", &a.worker.name, "NAME",
-          "what to be called, unique in the run; HOST:RANK or HOST-PID if not "
-          "given");
+          "name, unique in the run; HOST:RANK or HOST-PID if not given");
   opt.flag("exit-on-stdin-eof", &a.exit_on_stdin_eof,
            "stop when standard input ends, for use through ssh");
 }

@@ -14,7 +14,7 @@ inline void declare_predictor(cli::Options& opt, nn::PredictorOptions& p) {
   opt.add("device", &p.device, "NAME",
           "cpu, cuda, cuda:N, cuda:all, reference or auto");
   opt.add("precision", &p.precision, "NAME",
-          "of products: float32, tf32 or bfloat16");
+          "precision of products: float32, tf32 or bfloat16");
 }
 
 }  // namespace dl
