@@ -1,4 +1,4 @@
-// What the control groups that this process is in allow it, version 1 or 2.
+// The limits of the control groups that this process is in, version 1 or 2.
 
 #ifndef DL_LIBCORE_BASE_CGROUP_H_
 #define DL_LIBCORE_BASE_CGROUP_H_

@@ -1,4 +1,4 @@
-// What this host calls itself.
+// The name of this host.
 
 #ifndef DL_LIBCORE_BASE_HOST_NAME_H_
 #define DL_LIBCORE_BASE_HOST_NAME_H_

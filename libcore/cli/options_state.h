@@ -1,4 +1,4 @@
-// What Options holds: shared by the declaring and the parsing side.
+// The state of Options: shared by the declaring and the parsing side.
 
 #ifndef DL_LIBCORE_CLI_OPTIONS_STATE_H_
 #define DL_LIBCORE_CLI_OPTIONS_STATE_H_

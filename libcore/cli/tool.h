@@ -1,4 +1,4 @@
-// What every program of the toolkit does alike: run_tool().
+// The frame of every program of the toolkit: run_tool().
 //
 // It restores SIGPIPE, parses the command line and the environment, runs the
 // tool, catches what it throws, prints "tool: message", closes standard output

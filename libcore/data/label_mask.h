@@ -1,4 +1,4 @@
-// Which labels count, where labels are of the steps of sequences.
+// The labels that count, where labels are of the steps of sequences.
 
 #ifndef DL_LIBCORE_DATA_LABEL_MASK_H_
 #define DL_LIBCORE_DATA_LABEL_MASK_H_

@@ -1,4 +1,4 @@
-// What a DataSet stream says about itself, dl-dataset(5).
+// The metadata of a DataSet stream, dl-dataset(5).
 
 #ifndef DL_LIBCORE_DATA_METADATA_H_
 #define DL_LIBCORE_DATA_METADATA_H_

@@ -1,4 +1,4 @@
-// What an earlier dl-shard left under a prefix.
+// The shards that an earlier dl-shard left under a prefix.
 
 #ifndef DL_LIBCORE_DATA_OLDER_SHARDS_H_
 #define DL_LIBCORE_DATA_OLDER_SHARDS_H_

@@ -1,4 +1,4 @@
-// Which part of a split an example goes to.
+// The rule by which an example goes to a part of a split.
 
 #ifndef DL_LIBCORE_DATA_SPLIT_H_
 #define DL_LIBCORE_DATA_SPLIT_H_

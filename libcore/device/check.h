@@ -1,4 +1,4 @@
-// What every host device checks before it touches memory.  All of these throw
+// The checks of every host device before it touches memory.  All of these throw
 // Error: kBug, for a view that does not fit is a mistake of the caller's.
 
 #ifndef DL_LIBCORE_DEVICE_CHECK_H_

@@ -1,4 +1,4 @@
-// What is the same for all devices whose memory is the host's: cpu, reference.
+// The base of all devices whose memory is the host's: cpu, reference.
 
 #ifndef DL_LIBCORE_DEVICE_HOST_DEVICE_H_
 #define DL_LIBCORE_DEVICE_HOST_DEVICE_H_

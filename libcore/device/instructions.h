@@ -1,4 +1,4 @@
-// Which vector instructions the cpu device computes with.  Sums come out
+// The vector instructions that the cpu device computes with.  Sums come out
 // differently with another set, in their last bits.
 //
 // Thread-safe.

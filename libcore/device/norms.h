@@ -1,4 +1,4 @@
-// What vectors are multiplied with for the sake of their norms; for kernels,
+// Factors that bring vectors to the norms that they may have; for kernels,
 // too.
 
 #ifndef DL_LIBCORE_DEVICE_NORMS_H_

@@ -1,5 +1,5 @@
-// What the kinds of evaluation share: checks of what is added, metrics by
-// name, and the frame of the JSON form.
+// Helpers that the kinds of evaluation share: checks of what is added, metrics
+// by name, and the frame of the JSON form.
 //
 // A kind says what an example does to its counts, and derives two lists from
 // them: metrics over all outputs, and metrics of one output (or class), which

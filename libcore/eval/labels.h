@@ -1,4 +1,4 @@
-// What a label tensor says about an example, whichever way it is stored:
+// The labels of an example, whichever way the tensor stores them:
 //
 //   [n]           a class (an index), or the value of the only output
 //   [n, outputs]  a value for each output: one-hot, several 0/1 labels, or the

@@ -1,4 +1,4 @@
-// What the other workers hold back of their updates, as one guesses it from its
+// An estimate of what the other workers hold back of their updates, from one's
 // own residual.
 //
 // Where another worker sends a quantum, its residual has just reached it.  The

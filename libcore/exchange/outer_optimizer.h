@@ -1,4 +1,4 @@
-// What an average of replicas does to the parameters that they started from.
+// The step from the parameters that replicas started from, by their average.
 //
 // With G = mean of the replicas - parameters W:
 //

@@ -1,4 +1,4 @@
-// What a worker holds back: its updates, less what it has sent of them.  A
+// The residual of a worker: its updates, less what it has sent of them.  A
 // vector of parts (tensors), each with a threshold of its own, in memory of the
 // host (ThresholdEncoder) or of a device (DeviceResidual); either sends the
 // same messages and keeps the same values, to the bit.

@@ -1,4 +1,4 @@
-// What magnitudes a vector has, from a few of its elements.
+// The magnitudes of a vector, estimated from a few of its elements.
 
 #ifndef DL_LIBCORE_EXCHANGE_SAMPLE_H_
 #define DL_LIBCORE_EXCHANGE_SAMPLE_H_

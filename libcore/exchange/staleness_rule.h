@@ -1,4 +1,4 @@
-// What an update is worth that was computed from parameters of some time ago.
+// The weight of an update that was computed from parameters of some time ago.
 //
 // The staleness of an update is the number of updates that the parameters had
 // seen when it was applied and had not when it was computed.

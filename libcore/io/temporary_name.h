@@ -1,4 +1,4 @@
-// What files are called until they are whole, and what becomes of those whose
+// The names of files until they are whole, and the removal of those whose
 // writer was killed: ".NAME.PLACE-PID-NUMBER.tmp" beside NAME.
 //
 // PLACE stands for the host and the processes that can be seen there, so that

@@ -1,5 +1,6 @@
-// What follows from a network's configuration alone: the shapes between its
-// layers, its parameters by name and where they lie in the flat vectors.
+// The layout of a network, which follows from its configuration: the shapes
+// between its layers, its parameters by name and where they lie in the flat
+// vectors.
 //
 // Network compiles from it, the model file takes names and shapes from it,
 // and parse_network() finds layers that do not fit with it.

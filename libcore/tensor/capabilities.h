@@ -1,4 +1,4 @@
-// What is to be known of a device beside what it does.
+// The capabilities of a device.
 
 #ifndef DL_LIBCORE_TENSOR_CAPABILITIES_H_
 #define DL_LIBCORE_TENSOR_CAPABILITIES_H_

@@ -1,4 +1,4 @@
-// What is the same for every device: arithmetic of the primitives'
+// The common part of every device: arithmetic of the primitives'
 // descriptions.
 
 #include "libcore/tensor/device.h"

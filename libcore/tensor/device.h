@@ -1,4 +1,4 @@
-// What a device does: the primitives that layers are written against.
+// A device: the primitives that layers are written against.
 //
 // `reference` computes in float64, naively, and is the oracle of the tests;
 // `cpu` (oneDNN, own kernels) and `cuda` (cuDNN, cuBLAS) in float32, but for

@@ -1,4 +1,4 @@
-// What training makes small.
+// The losses, which training makes small.
 
 #ifndef DL_LIBCORE_TENSOR_LOSS_H_
 #define DL_LIBCORE_TENSOR_LOSS_H_

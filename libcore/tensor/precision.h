@@ -1,4 +1,4 @@
-// What products are made in where speed counts more than digits.
+// The precision of products where speed counts more than digits.
 
 #ifndef DL_LIBCORE_TENSOR_PRECISION_H_
 #define DL_LIBCORE_TENSOR_PRECISION_H_

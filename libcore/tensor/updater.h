@@ -1,4 +1,4 @@
-// What turns gradients into updates.
+// The updaters, which turn gradients into updates.
 
 #ifndef DL_LIBCORE_TENSOR_UPDATER_H_
 #define DL_LIBCORE_TENSOR_UPDATER_H_

@@ -1,4 +1,4 @@
-// What the columns of a table mean, and how a row of it gets into tensors.
+// The meaning of the columns of a table, and how a row of it gets into tensors.
 
 #ifndef DL_LIBCORE_VECTORIZE_CSV_FIELDS_H_
 #define DL_LIBCORE_VECTORIZE_CSV_FIELDS_H_

@@ -1,4 +1,4 @@
-// What an example of a reader looks like, and how large it and a record of them
+// The shape of an example of a reader, and how large it and a record of them
 // may be: the memory of every reader is bounded by this, whatever its input
 // claims.
 

@@ -1,5 +1,5 @@
-// What the benchmarks of primitives share: a device with arrays, and figures as
-// fractions of what the machine can do.
+// Helpers that the benchmarks of primitives share: a device with arrays, and
+// figures as fractions of what the machine can do.
 
 #ifndef DL_TESTS_BENCH_BENCH_H_
 #define DL_TESTS_BENCH_BENCH_H_

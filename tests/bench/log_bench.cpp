@@ -1,4 +1,4 @@
-// What the update log costs the master for each update, and how fast it is
+// The cost of the update log for each update of the master, and how fast it is
 // replayed.
 
 #include <benchmark/benchmark.h>

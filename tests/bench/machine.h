@@ -1,4 +1,4 @@
-// What one core of this machine can do, measured: the floor that benchmarks
+// The measured speed of one core of this machine: the floor that benchmarks
 // are compared with.
 
 #ifndef DL_TESTS_BENCH_MACHINE_H_

@@ -1,6 +1,6 @@
-// What an update of sharing costs the master and the workers that pass it on,
-// in a star and in a tree: simulated workers and the master's real bookkeeping;
-// every message is encoded and decoded as for a socket.
+// The cost of an update of sharing to the master and to workers that pass it
+// on, in a star and in a tree: simulated workers and the master's real
+// bookkeeping; every message is encoded and decoded as for a socket.
 
 #include <benchmark/benchmark.h>
 #include <malloc.h>

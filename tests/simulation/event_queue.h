@@ -1,4 +1,4 @@
-// What happens in a simulation, in the order of its time: events of the same
+// The events of a simulation, in the order of its time: those of the same
 // time in the order in which they were put here.
 
 #ifndef DL_TESTS_SIMULATION_EVENT_QUEUE_H_

@@ -1,4 +1,4 @@
-// What the parts of a simulation share.
+// State that the parts of a simulation share.
 
 #ifndef DL_TESTS_SIMULATION_WORLD_H_
 #define DL_TESTS_SIMULATION_WORLD_H_

@@ -1,4 +1,4 @@
-// What a call throws, as text.
+// The error of a call, as text.
 
 #ifndef DL_TESTS_UNIT_ERROR_OF_H_
 #define DL_TESTS_UNIT_ERROR_OF_H_

@@ -1,4 +1,4 @@
-// Who becomes a member: Hello and Welcome, names, keys of one use, refusals.
+// Admission of members: Hello and Welcome, names, keys of one use, refusals.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_ADMISSION_H_
 #define DL_LIBCORE_CLUSTER_MASTER_ADMISSION_H_

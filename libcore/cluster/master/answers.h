@@ -1,4 +1,4 @@
-// What becomes of the answers of members: they are accepted, refused as they
+// The fate of the answers of members: they are accepted, refused as they
 // come too late, or rejected as they are wrong; and whether it is not a member
 // that is wrong but the parameters.
 

@@ -1,4 +1,4 @@
-// What is done when training goes wrong: --on-divergence.
+// The response to training that goes wrong: --on-divergence.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_DIVERGENCE_GUARD_H_
 #define DL_LIBCORE_CLUSTER_MASTER_DIVERGENCE_GUARD_H_

@@ -1,5 +1,5 @@
-// What a master's parts have others do, so that they know neither files nor
-// networks.
+// Calls by which a master's parts have others work, so that they know neither
+// files nor networks.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_HOOKS_H_
 #define DL_LIBCORE_CLUSTER_MASTER_HOOKS_H_

@@ -1,4 +1,4 @@
-// Who works on which mini-batches: leases over one pass of an epoch.
+// Leases of mini-batches to workers, over one pass of an epoch.
 //
 // The mini-batches [0, batches) are free, leased, committed or passed over.  A
 // lease is a range granted to a worker, with a number that is unique in the run

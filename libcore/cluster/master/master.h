@@ -1,4 +1,4 @@
-// What dl-master does: trains, or plans, measures or rebuilds.
+// The work of dl-master: it trains, plans, measures or rebuilds.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_MASTER_H_
 #define DL_LIBCORE_CLUSTER_MASTER_MASTER_H_

@@ -1,4 +1,4 @@
-// What the master needs of a socket; a test puts simulated workers here.
+// The master's view of a socket; a test puts simulated workers here.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_MASTER_LINK_H_
 #define DL_LIBCORE_CLUSTER_MASTER_MASTER_LINK_H_

@@ -1,5 +1,5 @@
-// Which members are lost: gone, silent, standing still or of no use; and which
-// are slow.
+// Finds members that are lost: gone, silent, standing still or of no use; and
+// those that are slow.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_MEMBER_WATCH_H_
 #define DL_LIBCORE_CLUSTER_MASTER_MEMBER_WATCH_H_

@@ -1,4 +1,4 @@
-// Who takes part in a run, and what the master knows of each.
+// The members of a run, and all that the master knows of each.
 //
 // A member is silent when nothing was heard of it for a while, or its
 // connection ended and its process does not come back on another one.  It is

@@ -1,5 +1,5 @@
-// What a master sends: messages to a member, what all are told, and what brings
-// one of them up to date.
+// All that a master sends: messages to a member, what all are told, and what
+// brings one of them up to date.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_OUTGOING_H_
 #define DL_LIBCORE_CLUSTER_MASTER_OUTGOING_H_

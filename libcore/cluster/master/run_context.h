@@ -1,5 +1,5 @@
-// What the parts of a master share: settings, members, the run's state and its
-// history, what is sent and what becomes of answers.
+// State that the parts of a master share: settings, members, the run's state
+// and its history, what is sent and what becomes of answers.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_RUN_CONTEXT_H_
 #define DL_LIBCORE_CLUSTER_MASTER_RUN_CONTEXT_H_

@@ -1,4 +1,4 @@
-// What a run is about to do: the network layer by layer and the resolved
+// The plan of a run: the network layer by layer and the resolved
 // configuration, for dl-master --dry-run and for run.json.
 
 #ifndef DL_LIBCORE_CLUSTER_PLAN_PLAN_H_

@@ -1,4 +1,4 @@
-// What a run keeps on disk, dl-run(5): it is taken up where an earlier start of
+// The files of a run, dl-run(5): it is taken up where an earlier start of
 // it stopped; then come checkpoints, the log between them, and models.
 //
 // Not thread-safe.

@@ -1,6 +1,6 @@
-// What the exchange did in some stretch of time: sums, so that stretches add up
-// to longer ones.  Workers count, Beat and Digest carry it, the master adds it
-// up for events and reports.
+// Counts of the exchange in some stretch of time: sums, so that stretches add
+// up to longer ones.  Workers count, Beat and Digest carry it, the master adds
+// it up for events and reports.
 
 #ifndef DL_LIBCORE_CLUSTER_PROTOCOL_EXCHANGE_STATS_H_
 #define DL_LIBCORE_CLUSTER_PROTOCOL_EXCHANGE_STATS_H_

@@ -1,4 +1,4 @@
-// What became of all that was learnt in sharing, as a ledger that balances:
+// A ledger of all that was learnt in sharing, which balances:
 //
 //   given + returned = sent + clipped + residual
 //

@@ -1,4 +1,4 @@
-// What the two halves of message.h's implementation share: reading a body with
+// Helpers of both halves of message.h's implementation: reading a body with
 // its limits, and vectors as blobs.
 
 #ifndef DL_LIBCORE_CLUSTER_PROTOCOL_MESSAGE_FIELDS_H_

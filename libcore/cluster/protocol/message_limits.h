@@ -1,4 +1,4 @@
-// What each kind of message may be: who sends it, how long its body is, what
+// Limits of each kind of message: who sends it, how long its body is, what
 // its blobs are.  The limits follow from the network, so that a message that
 // cannot be a good one is refused by its header, before anything is copied.
 //

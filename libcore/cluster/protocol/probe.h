@@ -1,4 +1,4 @@
-// What the master asks workers for to tell whether more hosts pay: two
+// Probes that tell the master whether more hosts pay: two
 // messages of dl-protocol(7), and who answers.
 
 #ifndef DL_LIBCORE_CLUSTER_PROTOCOL_PROBE_H_

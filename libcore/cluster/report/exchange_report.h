@@ -1,4 +1,4 @@
-// What workers told of their exchange, added up: for the events of each, the
+// Sums of the exchange that workers report: for the events of each, the
 // progress line and the final report.
 
 #ifndef DL_LIBCORE_CLUSTER_REPORT_EXCHANGE_REPORT_H_

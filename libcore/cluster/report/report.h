@@ -1,4 +1,4 @@
-// What happened in a run, counted, and the one screen at its end.
+// Counts of what happened in a run, and the one screen at its end.
 
 #ifndef DL_LIBCORE_CLUSTER_REPORT_REPORT_H_
 #define DL_LIBCORE_CLUSTER_REPORT_REPORT_H_

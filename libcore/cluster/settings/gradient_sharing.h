@@ -1,6 +1,6 @@
-// What sharing and sync ask of a network's updaters; and sharing gradients
-// instead of updates, where workers leave the updater's work to whoever applies
-// what they send.
+// Requirements of sharing and sync on a network's updaters; and sharing
+// gradients instead of updates, where workers leave the updater's work to
+// whoever applies what they send.
 
 #ifndef DL_LIBCORE_CLUSTER_SETTINGS_GRADIENT_SHARING_H_
 #define DL_LIBCORE_CLUSTER_SETTINGS_GRADIENT_SHARING_H_

@@ -1,4 +1,4 @@
-// What a run is held to, but its result does not depend on.
+// Limits of a run on which its result does not depend.
 
 #ifndef DL_LIBCORE_CLUSTER_SETTINGS_LIMITS_H_
 #define DL_LIBCORE_CLUSTER_SETTINGS_LIMITS_H_

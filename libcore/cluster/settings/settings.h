@@ -1,4 +1,4 @@
-// What a run is asked to do: the options of dl-master that shape the result.
+// The settings of a run: the options of dl-master that shape the result.
 // Kept in run.json; a run resumes only with equal settings.
 
 #ifndef DL_LIBCORE_CLUSTER_SETTINGS_SETTINGS_H_

@@ -1,4 +1,5 @@
-// What the groups of settings share: values read from run.json and Welcome.
+// Helpers that the groups of settings share: values read from run.json and
+// Welcome.
 
 #ifndef DL_LIBCORE_CLUSTER_SETTINGS_SETTINGS_FIELDS_H_
 #define DL_LIBCORE_CLUSTER_SETTINGS_SETTINGS_FIELDS_H_

@@ -1,4 +1,4 @@
-// What a number of workers means for how a run learns, as far as that is known
+// The effect of the number of workers on learning, as far as it is known
 // before it begins.
 
 #ifndef DL_LIBCORE_CLUSTER_SETTINGS_WORKER_ADVICE_H_

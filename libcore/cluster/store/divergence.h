@@ -1,5 +1,5 @@
-// What a run does when training goes wrong, and what is said of a model that
-// is much worse than one that the run once had.
+// Verdicts on a run whose training goes wrong, and on a model that is much
+// worse than one that the run once had.
 
 #ifndef DL_LIBCORE_CLUSTER_STORE_DIVERGENCE_H_
 #define DL_LIBCORE_CLUSTER_STORE_DIVERGENCE_H_

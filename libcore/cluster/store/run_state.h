@@ -1,4 +1,4 @@
-// What a run has learnt and where it stands: all that a checkpoint holds.
+// The state of a run, learnt values and progress: all that a checkpoint holds.
 
 #ifndef DL_LIBCORE_CLUSTER_STORE_RUN_STATE_H_
 #define DL_LIBCORE_CLUSTER_STORE_RUN_STATE_H_

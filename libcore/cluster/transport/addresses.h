@@ -1,4 +1,4 @@
-// What the host and port of an endpoint stand for.
+// The meaning of the host and port of an endpoint.
 
 #ifndef DL_LIBCORE_CLUSTER_TRANSPORT_ADDRESSES_H_
 #define DL_LIBCORE_CLUSTER_TRANSPORT_ADDRESSES_H_

@@ -1,4 +1,4 @@
-// Which of a host's addresses others are to use: --interface and --network.
+// The choice of the host's address that others use: --interface and --network.
 
 #ifndef DL_LIBCORE_CLUSTER_TRANSPORT_OWN_ADDRESS_H_
 #define DL_LIBCORE_CLUSTER_TRANSPORT_OWN_ADDRESS_H_

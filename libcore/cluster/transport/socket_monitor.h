@@ -1,4 +1,5 @@
-// What libzmq keeps to itself about a socket: connections and handshakes.
+// Events of a socket that libzmq does not tell otherwise: connections,
+// handshakes.
 //
 // The reader is attached before the socket binds or connects, and its queue
 // has no limit (events are small), so libzmq's I/O thread never waits for it.

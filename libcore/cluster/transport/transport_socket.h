@@ -1,5 +1,5 @@
-// What both ends of transport.h share: options of a socket, whole messages in
-// and out of libzmq, and waiting.
+// Parts that both ends of transport.h share: options of a socket, whole
+// messages in and out of libzmq, and waiting.
 
 #ifndef DL_LIBCORE_CLUSTER_TRANSPORT_TRANSPORT_SOCKET_H_
 #define DL_LIBCORE_CLUSTER_TRANSPORT_TRANSPORT_SOCKET_H_

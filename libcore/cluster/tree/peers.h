@@ -1,4 +1,4 @@
-// What a worker has to do with other workers: it relays the feed and reduces
+// The dealings of a worker with others: it relays the feed and reduces
 // averages, between the master and the thread that computes.
 
 #ifndef DL_LIBCORE_CLUSTER_TREE_PEERS_H_

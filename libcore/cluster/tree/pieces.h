@@ -1,4 +1,4 @@
-// Which worker averages what of the vectors of sync's slots.
+// The division of the vectors of sync's slots among the workers that average.
 //
 // The vector is cut from its end, where the gradient of the last layer lies,
 // which a backward pass finds first, and the pieces are dealt in turn.

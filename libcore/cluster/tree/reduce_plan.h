@@ -1,4 +1,4 @@
-// Which workers reduce which slots of a round of averaging.
+// The plan by which workers reduce the slots of a round of averaging.
 //
 // Slots are summed in groups of exchange::kAverageGroup and those sums in
 // groups again, as exchange::Average sums them: where a group is summed changes

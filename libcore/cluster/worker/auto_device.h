@@ -1,4 +1,4 @@
-// What `dl-worker --device auto` computes on: every GPU, each with a process of
+// The devices of `dl-worker --device auto`: every GPU, each with a process of
 // its own.
 
 #ifndef DL_LIBCORE_CLUSTER_WORKER_AUTO_DEVICE_H_

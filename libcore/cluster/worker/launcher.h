@@ -1,5 +1,5 @@
-// Which of a launcher's processes this one is: Slurm, MPI, Kubernetes and
-// others say it in the environment, dl(7).
+// The rank of this process among those of a launcher: Slurm, MPI, Kubernetes
+// and others say it in the environment, dl(7).
 
 #ifndef DL_LIBCORE_CLUSTER_WORKER_LAUNCHER_H_
 #define DL_LIBCORE_CLUSTER_WORKER_LAUNCHER_H_

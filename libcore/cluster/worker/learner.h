@@ -1,4 +1,4 @@
-// What differs between the modes: how a replica takes part in the others'
+// The difference between the modes: how a replica takes part in the others'
 // learning.  The trainer (trainer.h) drives it, one mini-batch at a time.
 
 #ifndef DL_LIBCORE_CLUSTER_WORKER_LEARNER_H_

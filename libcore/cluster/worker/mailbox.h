@@ -1,4 +1,4 @@
-// What lies between a worker's two threads.
+// The queues between a worker's two threads.
 //
 // The main thread owns the socket: it puts what arrives into the inbox and
 // sends what it finds in the outbox.  The compute thread trains: it takes from

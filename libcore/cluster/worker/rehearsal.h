@@ -1,4 +1,4 @@
-// What an exchange has a worker do beside computing, in each mode, without a
+// Measures the work of a worker beside computing, in each mode, without a
 // run: for Probed.  Times are seconds, means.
 
 #ifndef DL_LIBCORE_CLUSTER_WORKER_REHEARSAL_H_

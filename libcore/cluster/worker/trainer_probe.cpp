@@ -1,4 +1,4 @@
-// What a worker measures of itself when the master asks what more hosts would
+// Measures a worker when the master asks what more hosts would
 // bring.
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which inputs have a mask beside them.
+// The inputs that have a mask beside them.
 
 #ifndef DL_LIBCORE_CONVERT_EXPORT_INPUT_MASK_H_
 #define DL_LIBCORE_CONVERT_EXPORT_INPUT_MASK_H_

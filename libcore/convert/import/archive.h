@@ -1,4 +1,4 @@
-// What a file of another program holds, whatever its container: texts and
+// The contents of a file of another program, whatever its container: texts and
 // arrays by name.
 //
 // A reader apart (apart.h) writes it as one safetensors blob, in which texts

@@ -1,5 +1,5 @@
-// What a user knows of an imported model that its file did not say, and what
-// the file said of training, for the user.
+// Options of the user on an imported model, beyond its file, and the file's
+// words on training, for the user.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_SUPPLEMENT_H_
 #define DL_LIBCORE_CONVERT_IMPORT_SUPPLEMENT_H_

@@ -1,4 +1,4 @@
-// Which pixels of images or volumes meet which taps of a kernel, for products
+// The pixels of images or volumes that meet the taps of a kernel, for products
 // that read them as matrices.  Numbers are of 32 bits, and what is divided by
 // again and again has a factor to multiply with.
 

@@ -1,4 +1,4 @@
-// What products of matrices take to shared memory, and what of
+// Loaders of the operands of matrix products into shared memory
 // (implicit_gemm.h).
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_GEMM_LOADER_H_

@@ -1,4 +1,4 @@
-// Which tile a product gets (exact_conv.h says why), and its launch.
+// The choice of a product's tile (exact_conv.h says why), and its launch.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_GEMM_TILES_H_
 #define DL_LIBCORE_DEVICE_CUDA_GEMM_TILES_H_

@@ -1,4 +1,5 @@
-// What a step keeps on the device: sums in double, and whether all is finite.
+// Numbers that a step keeps on the device: sums in double, and whether all is
+// finite.
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-// What libdl_cuda.so exports (cuda_plugin.h).
+// The exports of libdl_cuda.so (cuda_plugin.h).
 
 #include <string>
 

@@ -1,4 +1,4 @@
-// Which elements of x and y belong together in pooling.
+// The elements of x and y that belong together in pooling.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_POOL_WINDOWS_H_
 #define DL_LIBCORE_DEVICE_CUDA_POOL_WINDOWS_H_

@@ -1,4 +1,4 @@
-// What ranges of positions add to the gradient of weights, added up.
+// Sums of what ranges of positions add to the gradient of weights.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_RANGE_SUMS_H_
 #define DL_LIBCORE_DEVICE_CUDA_RANGE_SUMS_H_

@@ -1,5 +1,5 @@
-// What kernels read and write as floats: the memory of a view, whether it holds
-// floats or bfloat16, which is looked up by all threads alike.
+// Views that kernels read and write as floats: the memory of a view, whether it
+// holds floats or bfloat16, which is looked up by all threads alike.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_REALS_H_
 #define DL_LIBCORE_DEVICE_CUDA_REALS_H_

@@ -1,4 +1,4 @@
-// What all examples of a mini-batch have of one step of a sequence.
+// The rows of one step of a sequence, of all examples of a mini-batch.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_STEP_ROWS_H_
 #define DL_LIBCORE_DEVICE_CUDA_STEP_ROWS_H_

@@ -1,4 +1,4 @@
-// What a step keeps on the device: sums, and whether all is finite.
+// Numbers that a step keeps on the device: sums, and whether all is finite.
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// What activations and losses of the reference device share.
+// Functions that activations and losses of the reference device share.
 
 #ifndef DL_LIBCORE_DEVICE_REFERENCE_SIGMOID_H_
 #define DL_LIBCORE_DEVICE_REFERENCE_SIGMOID_H_

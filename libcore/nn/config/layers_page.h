@@ -1,4 +1,4 @@
-// What dl-layers(5) says of each type of layers: its words and its keys, from
+// The text of dl-layers(5) on each type of layers: its words and its keys, from
 // the type itself (layer_type.h).
 
 #ifndef DL_LIBCORE_NN_CONFIG_LAYERS_PAGE_H_

@@ -1,4 +1,4 @@
-// What other programs call the things that a configuration names.
+// The names that other programs have for the things of a configuration.
 
 #ifndef DL_LIBCORE_NN_CONFIG_OTHER_NAMES_H_
 #define DL_LIBCORE_NN_CONFIG_OTHER_NAMES_H_

@@ -1,4 +1,4 @@
-// What a network loses that has learnt nothing.
+// The loss of a network that has learnt nothing.
 
 #ifndef DL_LIBCORE_NN_DATA_CHANCE_H_
 #define DL_LIBCORE_NN_DATA_CHANCE_H_

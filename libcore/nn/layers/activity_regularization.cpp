@@ -1,4 +1,4 @@
-// What the activity of a layer costs: its size, or how far its mean over the
+// The cost of the activity of a layer: its size, or how far its mean over the
 // mini-batch is from a rate, as in sparse autoencoders.
 
 #include <cmath>

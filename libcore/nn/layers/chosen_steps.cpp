@@ -1,4 +1,4 @@
-// Of sequences, steps by where their padding is.
+// Steps of sequences, chosen by where their padding is.
 
 #include "libcore/base/error.h"
 #include "libcore/nn/config/keys.h"

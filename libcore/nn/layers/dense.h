@@ -1,4 +1,4 @@
-// What types have that are dense layers once they have learnt.
+// The base of types that are dense layers once they have learnt.
 
 #ifndef DL_LIBCORE_NN_LAYERS_DENSE_H_
 #define DL_LIBCORE_NN_LAYERS_DENSE_H_

@@ -1,4 +1,4 @@
-// What recurrent layers have in common: their keys, and how they run a cell of
+// The common part of recurrent layers: their keys, and how they run a cell of
 // the device in one direction or in both.
 
 #ifndef DL_LIBCORE_NN_LAYERS_RECURRENT_H_

@@ -1,4 +1,4 @@
-// What weights start from, by their formulas in dl-network(5).
+// The initial weights, by their formulas in dl-network(5).
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// What a network takes over from a model of another one.
+// The transfer of layers from a model to another network.
 
 #ifndef DL_LIBCORE_NN_MODEL_TRANSFER_H_
 #define DL_LIBCORE_NN_MODEL_TRANSFER_H_

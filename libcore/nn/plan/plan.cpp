@@ -1,4 +1,4 @@
-// Which layers are computed, and how long values are in use.
+// Decides which layers are computed, and how long values are in use.
 
 #include "libcore/nn/plan/plan.h"
 

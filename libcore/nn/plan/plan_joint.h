@@ -1,4 +1,4 @@
-// Which layers the lanes compute jointly.
+// The layers that lanes compute jointly.
 //
 // A lane by itself reads and packs all weights for its few examples, and has a
 // gradient of all of them, which is then added to the others'.  Where a weight

@@ -1,5 +1,6 @@
-// What recurrent layers carry from one part of a sequence to the next: which
-// networks can go on where they were, and the state that they go on from.
+// The state that recurrent layers carry from one part of a sequence to the
+// next: which networks can go on where they were, and the state that they go on
+// from.
 
 #ifndef DL_LIBCORE_NN_PREDICT_CARRIED_H_
 #define DL_LIBCORE_NN_PREDICT_CARRIED_H_

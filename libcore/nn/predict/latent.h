@@ -1,4 +1,4 @@
-// What autoencoders are for beside predictions: new examples from codes that
+// The use of autoencoders beside predictions: new examples from codes that
 // are drawn, and how likely an example is given its code.
 
 #ifndef DL_LIBCORE_NN_PREDICT_LATENT_H_

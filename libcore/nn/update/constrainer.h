@@ -1,4 +1,4 @@
-// What parameters and statistics in host memory have to keep: those that the
+// Constraints on parameters and statistics in host memory: those that the
 // master and all workers have alike.
 
 #ifndef DL_LIBCORE_NN_UPDATE_CONSTRAINER_H_

@@ -1,4 +1,4 @@
-// What parameters have to keep: after each update they are put back to where
+// Constraints on parameters: after each update they are put back to where
 // they may be.
 //
 // Norms are those of the weights of one output: of a tensor [units, ...] each

@@ -1,4 +1,4 @@
-# What suits other outputs; several kinds in one pass.
+# Kinds that suit other outputs; several kinds in one pass.
 . "$DL_TEST_ROOT/tests/cli/dl-eval/_pets.sh"
 pets 1 6 | dl-eval --model "$models/pets.safetensors" -e roc -e calibration:bins=5
 echo

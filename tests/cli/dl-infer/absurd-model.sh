@@ -1,4 +1,4 @@
-# What is no model, or a model with something behind it, is refused by its first
+# A file that is no model, or a model with something behind it, is refused by its first
 # bytes, whatever its size.
 . "$DL_TEST_ROOT/tests/cli/dl-eval/_pets.sh"
 model=$models/pets.safetensors

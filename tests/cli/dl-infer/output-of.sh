@@ -1,4 +1,4 @@
-# What a node says: as lines, and as the features of a network that is trained
+# The values of a node: as lines, and as the features of a network that is trained
 # on them.
 . "$DL_TEST_ROOT/tests/cli/dl-master/_iris.sh"
 master --local 1 --deterministic --epochs 20 -q -o m.safetensors >/dev/null

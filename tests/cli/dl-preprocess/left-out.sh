@@ -1,5 +1,5 @@
-# What was left out or cut on purpose, and what may be a mistake, is said at the
-# end.
+# Examples that were left out or cut on purpose, and those that may be a mistake,
+# are told at the end.
 for i in 1 2 3; do echo "p,$i,a"; done >in.csv
 printf 'q,1,b\nq,NA,b\n' >>in.csv
 sequences() {

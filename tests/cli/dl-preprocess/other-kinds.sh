@@ -1,4 +1,4 @@
-# What was meant, where an input is packed, is of another kind, or an option is
+# The remedy, where an input is packed, is of another kind, or an option is
 # missing: each sentence says what helps.
 try() { dl-preprocess "$@" >/dev/null; echo "status $?"; }
 printf 'a,b,class\n1,2,x\n3,4,y\n' >t.csv

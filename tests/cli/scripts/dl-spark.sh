@@ -1,4 +1,4 @@
-# What of dl_spark needs no Spark: settings, rows as bytes, finding and running tools, the
+# The parts of dl_spark that need no Spark: settings, rows as bytes, finding and running tools, the
 # directory of fit() and its master.
 for units in units units_arguments units_fit; do
   PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$DL_TEST_ROOT/scripts/spark \

@@ -1,4 +1,4 @@
-// What of a file's text gets to a terminal.
+// The text of a file as it gets to a terminal.
 
 #include "libcore/base/display.h"
 

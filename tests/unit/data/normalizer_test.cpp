@@ -1,4 +1,4 @@
-// What is done to columns of a table by default, and how little counts as
+// The default normalization of columns of a table, and how little counts as
 // constant.
 
 #include "libcore/data/normalizer.h"

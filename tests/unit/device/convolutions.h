@@ -1,4 +1,4 @@
-// What the tests of convolutions of images share, alone and with max pooling.
+// Helpers of the tests of convolutions of images, alone and with max pooling.
 
 #ifndef DL_TESTS_UNIT_DEVICE_CONVOLUTIONS_H_
 #define DL_TESTS_UNIT_DEVICE_CONVOLUTIONS_H_

@@ -1,4 +1,4 @@
-// What goes wrong with a GPU, and the sentence that it becomes.
+// Errors of a GPU, and the sentences that they become.
 
 #ifdef DL_EMULATED
 

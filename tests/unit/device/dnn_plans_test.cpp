@@ -1,6 +1,6 @@
-// What cuDNN itself says of the convolutions that it is asked for, on GPUs that
-// need not be there: it plans for properties of a device that are written down.
-// All but planning is emulated.
+// The answers of cuDNN itself on the convolutions that it is asked for, on GPUs
+// that need not be there: it plans for properties of a device that are written
+// down. All but planning is emulated.
 
 #ifdef DL_EMULATED
 

@@ -1,4 +1,4 @@
-// What the cuda device asks of cuBLASLt, which is emulated.
+// The calls of the cuda device to cuBLASLt, which is emulated.
 #ifdef DL_EMULATED
 
 #include "libcore/device/cuda/matrix_product.h"

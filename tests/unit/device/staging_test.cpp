@@ -1,4 +1,4 @@
-// What goes between the host and the cuda device: beside what is computed, and
+// Copies between the host and the cuda device: beside what is computed, and
 // never over what is still on its way.
 #ifdef DL_EMULATED
 

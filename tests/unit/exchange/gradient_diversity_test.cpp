@@ -1,4 +1,4 @@
-// What updates have in common: by hand, and of random ones.
+// The diversity of updates: by hand, and of random ones.
 
 #include "libcore/exchange/gradient_diversity.h"
 

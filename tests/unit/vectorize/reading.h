@@ -1,4 +1,4 @@
-// What a reader gives, and the sentence it ends with.
+// The records of a reader, and the sentence it ends with.
 
 #ifndef DL_TESTS_UNIT_VECTORIZE_READING_H_
 #define DL_TESTS_UNIT_VECTORIZE_READING_H_

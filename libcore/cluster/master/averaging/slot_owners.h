@@ -1,4 +1,4 @@
-// Which worker has the history of each of averaging's slots: what coding has
+// The worker that has the history of each of averaging's slots: what coding has
 // left out, updater state that is kept, what the slot learnt last.  A slot
 // stays with its worker; when that is gone, the history is lost.
 //

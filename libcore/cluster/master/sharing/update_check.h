@@ -1,4 +1,4 @@
-// What an update of sharing must be like to be accepted.
+// The check of an update of sharing before it is accepted.
 //
 // Its quanta follow from a threshold, and thresholds move slowly: one that is
 // out of all proportion to those of late, or to the parameters, does not come

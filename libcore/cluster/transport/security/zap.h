@@ -1,4 +1,4 @@
-// Who may connect: the authentication server that libzmq asks, ZeroMQ RFC 27.
+// The authentication server that libzmq asks, ZeroMQ RFC 27.
 //
 // Without one, CURVE lets in everybody who knows the server's public key.
 

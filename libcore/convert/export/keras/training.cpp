@@ -1,4 +1,4 @@
-// What weights are held to, as Keras's layers say it: regularizers and
+// Restraints of weights as Keras's layers express them: regularizers and
 // constraints by kind of weights.
 
 #include <algorithm>

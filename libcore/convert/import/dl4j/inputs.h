@@ -1,4 +1,4 @@
-// What goes into a DL4J model, which its configuration says but in part.
+// The inputs of a DL4J model, which its configuration says but in part.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_DL4J_INPUTS_H_
 #define DL_LIBCORE_CONVERT_IMPORT_DL4J_INPUTS_H_

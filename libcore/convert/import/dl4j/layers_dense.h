@@ -1,4 +1,4 @@
-// What dense layers and those like them share.
+// Helpers that dense layers and those like them share.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_DL4J_LAYERS_DENSE_H_
 #define DL_LIBCORE_CONVERT_IMPORT_DL4J_LAYERS_DENSE_H_

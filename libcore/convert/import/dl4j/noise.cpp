@@ -1,4 +1,4 @@
-// What disturbs the input of a layer in training.
+// Noise and dropout of the input of a layer in training.
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-// Which classes of Keras are imported, and why others are not.
+// The classes of Keras that are imported, and the reasons why others are not.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_KERAS_CLASSES_H_
 #define DL_LIBCORE_CONVERT_IMPORT_KERAS_CLASSES_H_

@@ -1,4 +1,4 @@
-// What Keras writes of how a model was compiled, piece by piece.
+// The parts in which Keras writes how a model was compiled.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_KERAS_COMPILED_H_
 #define DL_LIBCORE_CONVERT_IMPORT_KERAS_COMPILED_H_

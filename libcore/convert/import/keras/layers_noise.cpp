@@ -1,4 +1,4 @@
-// What disturbs in training alone.
+// Layers of noise, which work in training alone.
 
 #include "libcore/convert/import/keras/site.h"
 

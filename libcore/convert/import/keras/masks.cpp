@@ -1,4 +1,4 @@
-// What Keras 3 computes for the masks of layers behind a Masking or Embedding:
+// The operators by which Keras 3 makes masks behind a Masking or Embedding:
 // Any(NotEqual(x, value)) or NotEqual(x, 0), of what goes into these, and joins
 // of such, which layers here make themselves.
 

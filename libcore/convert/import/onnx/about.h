@@ -1,6 +1,6 @@
-// What dl-export(1) writes of a model beside its network: normalizers, which
-// are nodes at inputs and outputs, names of classes and columns, inputs that
-// are targets, and masks.
+// The parts of a model that dl-export(1) writes beside its network:
+// normalizers, which are nodes at inputs and outputs, names of classes and
+// columns, inputs that are targets, and masks.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_ONNX_ABOUT_H_
 #define DL_LIBCORE_CONVERT_IMPORT_ONNX_ABOUT_H_

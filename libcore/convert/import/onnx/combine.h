@@ -1,4 +1,4 @@
-// What values become with others and with constants.
+// Operators between values, and between values and constants.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_ONNX_COMBINE_H_
 #define DL_LIBCORE_CONVERT_IMPORT_ONNX_COMBINE_H_

@@ -1,5 +1,5 @@
-// What operators make of constants: as ONNX's operators have it, for those that
-// writers compute shapes, masks and weights with.
+// The results of operators on constants: as ONNX's operators have it, for those
+// that writers compute shapes, masks and weights with.
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// What messages may be, before they are sent and beyond 4 GiB.
+// Limits of messages, before they are sent and beyond 4 GiB.
 
 #include "libcore/cluster/protocol/message_limits.h"
 

@@ -1,4 +1,4 @@
-// What starts a worker, here and on another host.
+// The command that starts a worker, here and on another host.
 
 #include "libcore/cluster/master/worker_command.h"
 

@@ -1,4 +1,4 @@
-// Which of a host's addresses --interface and --network mean.
+// The host's address that --interface and --network mean.
 
 #include "libcore/cluster/transport/own_address.h"
 

@@ -1,4 +1,4 @@
-// What one connection can make the other end hold, and what ends it.
+// The memory that one connection can make the other end hold, and its limit.
 
 #include <poll.h>
 

@@ -1,4 +1,4 @@
-// Who may connect: keys in files, a pair that all have, and none.
+// Permission to connect: keys in files, a pair that all have, and none.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

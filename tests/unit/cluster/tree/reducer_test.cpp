@@ -1,5 +1,5 @@
-// What others send a worker that reduces: it keeps no more of that than its
-// rounds need, and nothing is lost by what it passes over.
+// Messages of others to a worker that reduces: it keeps no more of that than
+// its rounds need, and nothing is lost by what it passes over.
 
 #include "libcore/cluster/tree/reducer.h"
 

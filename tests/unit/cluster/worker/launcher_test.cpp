@@ -1,4 +1,4 @@
-// What launchers set says which of their processes this is.
+// The variables of launchers say which of their processes this is.
 
 #include "libcore/cluster/worker/launcher.h"
 

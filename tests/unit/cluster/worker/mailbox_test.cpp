@@ -1,4 +1,4 @@
-// What passes between a worker's threads, and what must not pass.
+// Messages that pass between a worker's threads, and those that must not.
 
 #include "libcore/cluster/worker/mailbox.h"
 

@@ -1,4 +1,4 @@
-// What a worker does beside computing, without a master.
+// The work of a worker beside computing, without a master.
 
 #include "libcore/cluster/worker/rehearsal.h"
 

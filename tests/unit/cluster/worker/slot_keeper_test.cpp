@@ -1,4 +1,4 @@
-// What a worker keeps of averaging's rounds, message by message.
+// The history that a worker keeps of averaging's rounds, message by message.
 
 #include "libcore/cluster/worker/slot_keeper.h"
 

@@ -1,4 +1,4 @@
-// What is written passes ONNX's checker, or to_onnx() throws: here every
+// A file that is written passes ONNX's checker, or to_onnx() throws: here every
 // network that there is goes through it.  Whether it computes the same is for
 // tests/peers/onnx_export.py, which has a runtime.
 

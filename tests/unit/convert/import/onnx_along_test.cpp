@@ -1,4 +1,4 @@
-// What graphs of ONNX do along an axis, at edges and by bounds: each by numbers
+// Graphs of ONNX along an axis, at edges and by bounds: each by numbers
 // that were worked out by hand.
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What the emulated GPU was asked for.
+// The calls that the emulated GPU got.
 
 #ifndef DL_TESTS_UNIT_DEVICE_EMULATED_CALLS_H_
 #define DL_TESTS_UNIT_DEVICE_EMULATED_CALLS_H_

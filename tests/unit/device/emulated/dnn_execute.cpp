@@ -1,4 +1,4 @@
-// What the graphs of cudnn.cpp compute, naively.
+// Computes the graphs of cudnn.cpp, naively.
 
 #include <algorithm>
 #include <array>

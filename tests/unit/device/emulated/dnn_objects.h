@@ -1,4 +1,4 @@
-// What a descriptor of cuDNN's graph API holds, emulated.
+// The contents of a descriptor of cuDNN's graph API, emulated.
 
 #ifndef DL_TESTS_UNIT_DEVICE_EMULATED_DNN_OBJECTS_H_
 #define DL_TESTS_UNIT_DEVICE_EMULATED_DNN_OBJECTS_H_

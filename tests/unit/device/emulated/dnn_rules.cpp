@@ -1,5 +1,5 @@
-// What descriptors of cuDNN's graph API may hold, and what it takes to finalize
-// them.  Refused is what cuDNN 9 refuses, and a little more.
+// Rules of descriptors of cuDNN's graph API: their contents, and how to
+// finalize them.  Refused is what cuDNN 9 refuses, and a little more.
 
 #include <algorithm>
 #include <set>

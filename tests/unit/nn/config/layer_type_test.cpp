@@ -1,4 +1,4 @@
-// What holds of every type of layers, and what is said of each in one place
+// Rules for every type of layers, and the facts that each states in one place
 // alone.
 
 #include "libcore/nn/config/layer_type.h"

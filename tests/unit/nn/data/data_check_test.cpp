@@ -1,4 +1,4 @@
-// Which data fit a model.
+// The data that fit a model.
 
 #include "libcore/nn/data/data_check.h"
 

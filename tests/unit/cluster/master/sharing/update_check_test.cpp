@@ -1,5 +1,6 @@
-// What is too large to come from training is refused before it is applied,
-// committed or logged: in sharing an update, in averaging a difference.
+// A value that is too large to come from training is refused before it is
+// applied, committed or logged: in sharing an update, in averaging a
+// difference.
 
 #include "libcore/cluster/master/sharing/update_check.h"
 
