@@ -131,7 +131,9 @@ void Worker::say_all() {
   };
   while (std::exchange(more, false)) {
     while (auto message = mail_.outbox.pop(1))
-      if (message->type == MessageType::kResult)
+      if (message->type == MessageType::kPart)
+        reducer_.take_own(std::move(*message));
+      else if (message->type == MessageType::kResult)
         reducer_.take_result(std::move(*message));
       else
         say(std::move(*message));
@@ -205,20 +207,24 @@ void Worker::send_to_reducer(const std::string& endpoint,
 
 // As Trainer::run(), until there is nothing to do, or a mini-batch is begun.
 void Worker::turn() {
-  while (!computing_ && !inbox_.empty()) {
-    const SharedMessage message = std::move(inbox_.front());
-    inbox_.pop_front();
-    take(*message);
-  }
-  if (!computing_ && can_step()) {
-    const double patience = learner_->patience();
-    if (patience > kNoTime)
-      world_.queue.at(world_.queue.now() + patience + world_.model.timer_slack,
-                      [this] { turn(); });
-    else
-      begin_step();
-  }
-  say_all();
+  do {
+    while (!computing_ && !inbox_.empty()) {
+      const SharedMessage message = std::move(inbox_.front());
+      inbox_.pop_front();
+      take(*message);
+    }
+    if (!computing_ && can_step()) {
+      const double patience = learner_->patience();
+      if (patience > kNoTime)
+        world_.queue.at(
+            world_.queue.now() + patience + world_.model.timer_slack,
+            [this] { turn(); });
+      else
+        begin_step();
+    }
+    say_all();
+    deliver({});  // an average may lack nothing but what it has just given
+  } while (!computing_ && !inbox_.empty());
 }
 
 void Worker::take(const Message& message) {

@@ -178,6 +178,7 @@ TEST_CASE("What is synchronous does not depend on the hosts", "[simulation]") {
     bench.options.mode = "averaging";
     bench.options.averaging.frequency = 3;
   }
+  SECTION("sync") { bench.options.mode = "sync"; }
   SECTION("staleness 0") { bench.options.sharing.staleness = "0"; }
   const Outcome uneven = bench.train(uneven_hosts(1));
   const Outcome equal = bench.train(equal_hosts(5, 0.001));
@@ -203,6 +204,22 @@ TEST_CASE("Simulated hosts hand on in a tree", "[simulation]") {
   CHECK(tree.parameters == star.parameters);
   CHECK(tree.epochs[2].bytes_out < 0.8 * double(star.epochs[2].bytes_out));
   CHECK(tree.report["workers"]["joined"] == 7);
+}
+
+TEST_CASE("Simulated hosts of sync average among themselves", "[simulation]") {
+  Bench bench;
+  bench.options.lr_warmup = 0;
+  const HostModel model = equal_hosts(4, 0.001);
+  const Outcome dense = bench.train_synchronously(model);
+  bench.options.mode = "sync";
+  const Outcome sync = bench.train(model);
+  CHECK(sync.report["examples"] == kBatches);
+  CHECK(sync.report["batches"] == kBatches);
+  REQUIRE(sync.parameters.size() == dense.parameters.size());
+  for (std::size_t i = 0; i < sync.parameters.size(); ++i)
+    CHECK(sync.parameters[i] == Approx(dense.parameters[i]).epsilon(1e-5));
+  // Joining takes four messages, a step two, one after the other.
+  CHECK(sync.epochs[0].seconds == Approx(10 * (0.01 + 2 * 0.001) + 0.004));
 }
 
 TEST_CASE("An all-reduce goes from the mean of all gradients", "[simulation]") {
