@@ -261,13 +261,15 @@ Message Apply::to_message() const {
            {"origin", origin},
            {"epoch", epoch},
            {"batch", batch},
-           {"scale", scale}},
+           {"scale", scale},
+           {"iteration", iteration}},
           {payload}};
 }
 
 Apply Apply::from_message(const Message& message) {
-  JsonView body = open_body(message, MessageType::kApply, 1,
-                            {"sequence", "origin", "epoch", "batch", "scale"});
+  JsonView body =
+      open_body(message, MessageType::kApply, 1,
+                {"sequence", "origin", "epoch", "batch", "scale", "iteration"});
   Apply apply;
   apply.sequence = number_of(body, "sequence");
   apply.origin = number_of(body, "origin");
@@ -275,6 +277,7 @@ Apply Apply::from_message(const Message& message) {
   apply.batch = count_of(body, "batch");
   apply.scale = static_cast<float>(body.at("scale").number());
   if (!std::isfinite(apply.scale)) body.at("scale").fail("a finite float");
+  apply.iteration = count_of(body, "iteration");
   apply.payload = message.blobs[0];
   return apply;
 }

@@ -38,7 +38,8 @@ struct Apply {
   std::uint64_t origin = 0;  // the worker whose update it is; 0: from the log
   std::int64_t epoch = 0;    // of the update, and Update.batch
   std::int64_t batch = 0;
-  float scale = 1;                 // parameters -= scale * update
+  float scale = 1;             // parameters -= scale * update
+  std::int64_t iteration = 0;  // the run's mini-batches with it; 0: from log
   std::vector<std::byte> payload;  // may be left out to the origin
 
   Message to_message() const;

@@ -19,6 +19,12 @@ std::optional<SentUpdate> take_out(List& list,
 
 }  // namespace
 
+std::int64_t SentUpdates::pending_batches() const {
+  std::int64_t batches = 0;
+  for (const SentUpdate& sent : pending_) batches += sent.update.count;
+  return batches;
+}
+
 void SentUpdates::lose_answers() {
   for (SentUpdate& sent : pending_) adrift_.push_back(std::move(sent));
   pending_.clear();

@@ -33,6 +33,7 @@ class SentUpdates {
   // Sent, and an answer will come.
   void add(SentUpdate sent) { pending_.push_back(std::move(sent)); }
   std::size_t pending() const { return pending_.size(); }
+  std::int64_t pending_batches() const;  // mini-batches in them
 
   // No answer will come to what is pending.
   void lose_answers();

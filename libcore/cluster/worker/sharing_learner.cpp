@@ -102,6 +102,10 @@ class SharingLearner : public Learner {
   nn::Position position(const Work& work);
   void step_ahead(const nn::Position& at);
   double rate_of(const nn::Position& at) const;
+  // Mini-batches of the update that is open for the lease.
+  std::int64_t open_batches(const Work& work) const {
+    return unsent_.lease == work.task.lease ? unsent_.count : 0;
+  }
   bool completes_update(const Work& work) const;
   Replica::Step compute_by_pieces(const nn::Batch& batch,
                                   const nn::Position& at);
@@ -124,7 +128,8 @@ class SharingLearner : public Learner {
   std::unique_ptr<SharedParameters> parameters_;
   HostParameters* here_ = nullptr;  // these, unless there is a keeper
   std::uint64_t sequence_ = 0;
-  std::uint64_t number_ = 0;  // of this worker
+  std::int64_t iteration_ = 0;  // of the last Apply
+  std::uint64_t number_ = 0;    // of this worker
   // This start of a master, and that in which the parameters were the master's.
   std::string run_, parameters_run_;
   bool known_ = false;
@@ -175,6 +180,7 @@ void SharingLearner::take_state(State state) {
   unsent_ = {};
   answered_lease_ = 0;
   since_fetch_ = 0;
+  iteration_ = 0;
   parameters_run_ = run_;
   // What a worker has of its own it keeps, but for averages that it missed.
   if (first || state.averages > averages_)
@@ -324,11 +330,18 @@ void SharingLearner::keep(const Prepared& prepared) {
   keeper_ ? coder_.keep(prepared.there) : coder_.keep(prepared.here);
 }
 
+// Learning rates go by the steps of all workers, of which it knows what came,
+// and its own.  The place of a mini-batch in the epoch says nothing of them: a
+// lease begins far ahead of what is done.
+//
 // An updater corrects for the steps that its state is of: of one with N workers
 // and decay 1 - (1 - beta) N, as many as all have made in its life, by N.  That
 // holds where N changes, and for the state of another worker.
 nn::Position SharingLearner::position(const Work& work) {
   nn::Position at = work.position();
+  if (settings_.staleness != 0)
+    at.iteration = std::max(work.task.iteration, iteration_) +
+                   sent_.pending_batches() + open_batches(work);
   if (!lived_) lived_ = at.iteration;
   at.afresh = at.iteration - *lived_ / at.beside;
   return at;
@@ -336,9 +349,8 @@ nn::Position SharingLearner::position(const Work& work) {
 
 // Whether the next mini-batch is the last one of an update.
 bool SharingLearner::completes_update(const Work& work) const {
-  const std::int64_t open =
-      unsent_.lease == work.task.lease ? unsent_.count : 0;
-  return open + 1 >= settings_.push || work.done + 1 == work.task.count;
+  return open_batches(work) + 1 >= settings_.push ||
+         work.done + 1 == work.task.count;
 }
 
 // The coder reads the update while the updater writes it.
@@ -467,6 +479,7 @@ void SharingLearner::apply(Apply apply) {
     coder_.hear(apply.payload, beside_);
   applied_ = apply.scale;
   sequence_ = apply.sequence;
+  iteration_ = std::max(iteration_, apply.iteration);
   parameters_run_ = run_;
   if (const auto other = sent_.settle(apply)) give_back(*other);
 }

@@ -202,10 +202,13 @@ std::int64_t SharingEpoch::leases_to_do(const Member& member) const {
 bool SharingEpoch::grant(Member& member, const std::optional<Lease>& lease) {
   if (!lease) return false;
   if (leases_to_do(member) == 1) note_begun(member, context_.now);
-  return send_task(member, *lease, iteration_of(lease->first));
+  const bool in_order = rounds_ && rounds_->synchronous();
+  return send_task(member, *lease,
+                   in_order ? iteration_of(lease->first) : steps());
 }
 
-// Counted as if no shard was left out.
+// Updater steps before the mini-batch, if they are taken in order; counted as
+// if no shard was left out.
 std::int64_t SharingEpoch::iteration_of(std::int64_t batch) const {
   return context_.state.epoch *
              context_.training.batches(context_.settings.batch) +
@@ -309,7 +312,7 @@ void SharingEpoch::apply_round() {
 void SharingEpoch::apply_or_reject(Member& origin, const Update& update,
                                    std::uint64_t newest) {
   const std::uint64_t staleness = newest - std::min(update.version, newest);
-  const double most = scale_of(update, staleness);
+  const double most = scale_of(staleness);
   const std::string why = fault_of(update, static_cast<float>(most));
   if (why.empty()) {
     const bool round = rounds_ && rounds_->synchronous();
@@ -385,13 +388,11 @@ double SharingEpoch::share_of(std::uint64_t staleness) const {
 
 // What an update is multiplied with, but for what it has in common with others;
 // of a gradient, with the learning rate.
-double SharingEpoch::scale_of(const Update& update,
-                              std::uint64_t staleness) const {
+double SharingEpoch::scale_of(std::uint64_t staleness) const {
   double scale = context_.state.step_factor * share_of(staleness);
   const std::int64_t epoch = context_.state.epoch;
   if (context_.shared_updater)
-    scale *= context_.shared_updater->learning_rate.at(
-        iteration_of(update.batch), epoch);
+    scale *= context_.shared_updater->learning_rate.at(steps(), epoch);
   return scale;
 }
 
@@ -424,7 +425,7 @@ void SharingEpoch::compare_round(
   std::uint64_t before = 0;
   for (const SharingRounds::Held& held : round) {
     const Update& update = held.update;
-    const auto most = static_cast<float>(scale_of(update, 0));
+    const auto most = static_cast<float>(scale_of(0));
     if (!update.payload.empty() && fault_of(update, most).empty())
       diversity->add(update.payload, before++);
   }
@@ -459,6 +460,7 @@ void SharingEpoch::spread(const Member& origin, const Update& update,
   apply.epoch = context_.state.epoch;
   apply.batch = update.batch;
   apply.scale = scale;
+  apply.iteration = steps();
   const Message for_origin = apply.to_message();
   apply.payload = update.payload;
   context_.outgoing.tell_all(apply.to_message(), origin.number, for_origin);

@@ -57,6 +57,7 @@ class SharingEpoch : public Phase {
   std::int64_t leases_to_do(const Member& member) const;
   bool grant(Member& member, const std::optional<Lease>& lease);
   std::int64_t iteration_of(std::int64_t batch) const;
+  std::int64_t steps() const { return iteration_of(table_.committed()); }
   std::int64_t lease_size(const Member& member) const;
   double seconds_left(const std::vector<Member*>& workers) const;
 
@@ -73,7 +74,7 @@ class SharingEpoch : public Phase {
              std::uint64_t staleness);
   void apply_round();
   double share_of(std::uint64_t staleness) const;
-  double scale_of(const Update& update, std::uint64_t staleness) const;
+  double scale_of(std::uint64_t staleness) const;
   LogEntry entry_of(const Member& origin, const Update& update, float scale,
                     std::uint64_t staleness) const;
   void spread(const Member& origin, const Update& update, float scale);

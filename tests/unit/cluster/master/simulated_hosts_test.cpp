@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libcore/base/json.h"
@@ -44,12 +45,14 @@ class Bench {
     options.data = options.eval_data = {folder_ / "a.dls"};
     options.batch = 1;
   }
-  Outcome train(const HostModel& model, bool apply = false) {
+  Outcome train(const HostModel& model, bool apply = false,
+                simulated::Looks looks = {}) {
     Outcome outcome;
     const Plan plan = make(model);
     simulated::Training training(plan, model, limits_of(options), apply,
                                  kSilent);
-    training.run([&](const auto& epoch) { outcome.epochs.push_back(epoch); });
+    training.run([&](const auto& epoch) { outcome.epochs.push_back(epoch); },
+                 std::move(looks));
     outcome.parameters = training.state().parameters;
     outcome.report = training.report();
     return outcome;
@@ -65,6 +68,8 @@ class Bench {
     outcome.parameters = state.parameters;
     return outcome;
   }
+
+  void take_network(const char* text) { folder_.write("net.json", text); }
 
   MasterOptions options;
 
@@ -136,6 +141,31 @@ TEST_CASE("Equal hosts are as stale as there are others", "[simulation]") {
   CHECK(far.epochs[0].staleness.max() == 7);
   CHECK(far.epochs[0].staleness.mean() ==
         Approx((1.5 * kBatches + 4 * (kBatches - 4)) / kBatches));
+}
+
+// Leases of four hosts begin far ahead of what is done.
+TEST_CASE("Learning rates go by the mini-batches of all", "[simulation]") {
+  constexpr std::uint64_t kHalf = 20;
+  const bool gradient = GENERATE(false, true);
+  CAPTURE(gradient);
+  Bench bench;
+  bench.take_network(R"({
+    "seed": 5, "input": {"shape": [3]},
+    "updater": {"type": "sgd", "learning_rate":
+      {"schedule": "map", "by": "iteration", "values": {"0": 0, "20": 0.5}}},
+    "layers": [{"type": "output", "units": 2, "activation": "softmax",
+                "loss": "negative_log_likelihood"}]})");
+  if (gradient) bench.options.sharing.share = "gradient";
+  std::vector<simulated::Look> looks;
+  bench.train(equal_hosts(4, 0.001), false,
+              {1, [&](const simulated::Look& look) { looks.push_back(look); }});
+  REQUIRE(looks.size() == kBatches);
+  const auto first = looks.front().metrics;
+  for (const simulated::Look& look : looks) {
+    CAPTURE(look.batches);
+    if (look.batches <= kHalf) CHECK(look.metrics == first);
+    if (look.batches >= kHalf + 8) CHECK(look.metrics != first);
+  }
 }
 
 TEST_CASE("Messages queue at the master's line", "[simulation]") {

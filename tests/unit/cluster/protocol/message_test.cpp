@@ -364,7 +364,10 @@ TEST_CASE("Update, Apply, TaskDone and Digest") {
   refuses(update, "count", INT64_MAX);  // batch + count would overflow
   refuses(update, "version", -1);
 
-  CHECK(through(Apply{9, 3, 2, 0, 0.25F, bytes(9)}).origin == 3);
+  const Apply apply{9, 3, 2, 0, 0.25F, 7, bytes(9)};
+  CHECK(through(apply).origin == 3);
+  CHECK(through(apply).iteration == 7);
+  refuses(apply, "iteration", -1);
   refuses(Apply{}, "scale", 1e300);
 
   TaskDone done{1, 2, 64, {Json{{"kind", "roc"}}}, {1, 2, 3}};

@@ -345,6 +345,45 @@ TEST_CASE("an update covers as many mini-batches as were asked for") {
   CHECK(play.hear_as<TaskDone>().examples == 20);
 }
 
+// A rate of 0 for two mini-batches of all workers.
+TEST_CASE("a sharing worker's learning rate goes by what all have done") {
+  Play play(Mode::kSharing, {.network = R"({
+    "seed": 5, "input": {"shape": [3]},
+    "updater": {"type": "sgd", "learning_rate":
+      {"schedule": "map", "by": "iteration", "values": {"0": 0, "2": 1}}},
+    "layers": [{"type": "output", "units": 2, "activation": "softmax",
+                "loss": "negative_log_likelihood"}]})",
+                             .parameters_of_it = 8});
+  play.settings.sharing.in_flight = 10;
+  std::int64_t before = 0;  // of these two that are its own
+  bool by_place = false;
+  SECTION("its own count before they are applied") { before = 2; }
+  SECTION("so do those of others") {}
+  SECTION("in synchronous rounds the place tells") {
+    play.settings.sharing.staleness = 0;
+    by_place = true;
+  }
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(7);
+  Apply other;
+  other.sequence = 8;
+  other.origin = 2;
+  other.iteration = 2 - before;
+  play.say(other.to_message());
+  Task task;
+  task.lease = task.fence = 1;
+  task.version = 8;
+  task.first = 2;
+  task.count = 3;
+  task.iteration = by_place ? task.first : 0;
+  play.say(task.to_message());
+  for (std::int64_t i = 0; i < task.count; ++i) {
+    INFO(i);
+    CHECK((play.hear_as<Update>().quanta > 0) == (by_place || i >= before));
+  }
+}
+
 TEST_CASE("a task waits for the update that it builds on") {
   Play play(Mode::kSharing);
   play.welcome();
