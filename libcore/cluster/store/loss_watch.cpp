@@ -193,7 +193,8 @@ void LossWatch::close_block(std::span<const float> parameters,
     wrong_batches_ += batches_;
     wrong_loss_ += loss * static_cast<double>(batches_);
   } else {
-    evidence_ = std::max(0.0, evidence_ - 1);
+    // No alarm, though less may be enough now than it was.
+    evidence_ = std::clamp(evidence_ - length, 0.0, 0.9 * enough());
     if (evidence_ <= 0) learn_variance();
   }
   count_dead(loss);
@@ -202,7 +203,8 @@ void LossWatch::close_block(std::span<const float> parameters,
       given_back(level_) < kNearBest) {
     sound_ = begun_;
     norm_.sound = norm_.now;
-    applied_.sound += kSmooth * (applied - applied_.sound);
+    applied_.sound +=
+        (applied_.sound > 0 ? kSmooth : 1) * (applied - applied_.sound);
   }
   size_ = batches_;
   batches_ = examples_ = bends_ = 0;

@@ -21,14 +21,15 @@ struct Curve {
   std::uint64_t version = 0;
   std::vector<std::uint64_t> alarms;  // versions at which it became wrong
   std::int64_t examples = 32;
+  double applied = 0;
 
   void add(double loss, double noise = 0) {
     const bool before = watch.wrong();
     std::normal_distribution<double> normal(0, 1);
     const double value = loss + noise * normal(random);
     ++version;
-    watch.add(version, 1, examples, value * static_cast<double>(examples), 0,
-              {});
+    watch.add(version, 1, examples, value * static_cast<double>(examples),
+              applied, {});
     if (watch.wrong() && !before) alarms.push_back(version);
   }
   void add(int batches, const std::function<double(double)>& loss,
@@ -102,6 +103,27 @@ TEST_CASE("a jump that a network recovers from is none") {
   curve.fall(400, 2.2, 0.3, 0.05);
   CHECK(curve.alarms.empty());
   CHECK_FALSE(curve.watch.has_jumped());
+}
+
+// Recorded: LeNet, 8 workers, mini-batches of 8, whose blocks are long, while
+// the learning rate rises.
+TEST_CASE("a block that is better than before is no alarm") {
+  Curve curve;
+  curve.examples = 8;
+  curve.watch.expect(kTenClasses);
+  curve.applied = 1;
+  curve.add(
+      64, [](double) { return 2.28; }, 0.1);
+  curve.applied = 20;
+  curve.add(
+      64, [](double t) { return t > 0.7 && t < 0.9 ? 4.5 : 2.2; }, 0.3);
+  curve.add(
+      64, [](double) { return 1.75; }, 0.3);
+  CHECK(curve.watch.blocks() == 3);
+  CHECK(curve.alarms.empty());
+  curve.fall(320, 1.6, 0.3, 0.3);
+  CHECK(curve.alarms.empty());
+  CHECK(curve.watch.sound());
 }
 
 TEST_CASE("a network that starts high and stays on a plateau has not jumped") {
