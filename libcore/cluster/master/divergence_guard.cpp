@@ -30,6 +30,11 @@ bool DivergenceGuard::watch_training(bool ending) {
   }
   const LossWatch& watch = context_.state.watch;
   if (watch.sound()) said_ = false;
+  // Nothing may be wrong: it stops nobody, and is tried once.
+  if (!watch.wrong() && watch.may_have_died() && context_.phase && !ending) {
+    if (go_back(watch.describe())) return true;
+    context_.state.watch.trust();
+  }
   if (!watch.wrong() || said_ || !context_.phase || ending) return false;
   if (blame_worker()) return false;
   said_ = true;

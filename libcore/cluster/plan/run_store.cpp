@@ -235,7 +235,7 @@ std::optional<RunState> RunStore::go_back(const RunState& now) const {
   // A number of its own; two rounds that are open have the next.
   const bool rounds = in_rounds(plan_->settings.mode);
   state->version = now.version + (rounds ? kMostOpenRounds : 1);
-  state->watch.start_again(state->version);
+  state->watch.start_again(state->version, now.watch);
   state->step_factor = kSmaller * now.step_factor;
   state->setbacks = now.setbacks + 1;
   state->elapsed = now.elapsed;

@@ -29,9 +29,11 @@ constexpr std::int64_t kWrongAtEnd = 32;  // mini-batches
 constexpr std::int64_t kManyBlocks = 64;
 constexpr std::int64_t kFewBends = 6;  // tell the noise of a short run
 constexpr double kSmoothed = 5;        // calls count in a smoothed loss
-constexpr double kJump = 3;    // times what it was at first, or of chance
-constexpr double kDead = 1.1;  // times chance: what shakes more is not dead
-constexpr std::int64_t kDeadBlocks = 4;
+constexpr double kJump = 3;     // times what it was at first, or of chance
+constexpr double kRise = 1.5;   // ... that may have been one
+constexpr double kLeft = 0.85;  // times chance: it was on its way
+constexpr double kDead = 1.1;   // times chance: what shakes more is not dead
+constexpr std::int64_t kDeadBlocks = 4, kDeadBlocksInDoubt = 8;
 // Of the loss of a constant prediction: nothing is learnt of less, or of less
 // than the noise, but for so much of that.
 constexpr double kLearnt = 0.02, kMostNoise = 0.25;
@@ -61,8 +63,8 @@ void LossWatch::add(std::uint64_t version, std::int64_t batches,
   if (examples <= 0 || batches <= 0 || !std::isfinite(loss_sum)) return;
   if (batches_ == 0) begun_ = version > 0 ? version - 1 : 0;
   if (blocks_ == 0 && batches_ == 0 && sound_ == 0) sound_ = begun_;
-  note_jump(loss_sum / static_cast<double>(examples), batches);
   note_bend(loss_sum / static_cast<double>(examples), batches);
+  note_jump(loss_sum / static_cast<double>(examples), batches);
   batches_ += batches;
   examples_ += examples;
   loss_sum_ += loss_sum;
@@ -77,9 +79,19 @@ void LossWatch::add(std::uint64_t version, std::int64_t batches,
 // has trained.
 void LossWatch::note_jump(double loss, std::int64_t batches) {
   if (!begun_with_) begun_with_ = batches == 1 ? loss : 0;
-  if (!chance_ || loss <= kJump * std::max(*chance_, *begun_with_)) return;
+  if (!chance_) return;
+  const bool left = smoothed_ < kLeft * *chance_;
+  if (!left && loss <= kRise * highest_start()) return;
   if (jump_ == 0) jumped_ = begun_;
   jump_ = std::max(jump_, loss);
+}
+
+double LossWatch::highest_start() const {
+  return std::max(*chance_, begun_with_.value_or(0));
+}
+
+bool LossWatch::has_jumped() const {
+  return jump_ > 0 && jump_ > kJump * highest_start();
 }
 
 // The loss of a block.
@@ -93,7 +105,13 @@ void LossWatch::count_dead(double loss) {
   dead_blocks_ = 0;
 }
 
-bool LossWatch::has_died() const { return dead_blocks_ >= kDeadBlocks; }
+bool LossWatch::has_died() const {
+  return has_jumped() && dead_blocks_ >= kDeadBlocks;
+}
+
+bool LossWatch::may_have_died() const {
+  return !trusted_ && dead_blocks_ >= kDeadBlocksInDoubt;
+}
 
 // Second differences see no trend.
 void LossWatch::note_bend(double loss, std::int64_t batches) {
@@ -123,9 +141,11 @@ double LossWatch::error() const {
   return std::sqrt(variance_ / static_cast<double>(size_));
 }
 
-// From where the run came to its best; 0: nothing that stands out.
+// From where the run came to its best; 0: nothing that stands out.  The first
+// small steps of a warm-up lower every loss by a little.
 double LossWatch::way() const {
-  if (chance_ && *chance_ > best_) return *chance_ - best_;
+  if (chance_ && *chance_ > best_)
+    return *chance_ - best_ > kLearnt * *chance_ ? *chance_ - best_ : 0;
   return first_ - best_ > kStandsOut * error() ? first_ - best_ : 0;
 }
 
@@ -203,8 +223,9 @@ void LossWatch::close_block(std::span<const float> parameters,
       given_back(level_) < kNearBest) {
     sound_ = begun_;
     norm_.sound = norm_.now;
-    applied_.sound +=
-        (applied_.sound > 0 ? kSmooth : 1) * (applied - applied_.sound);
+    // It rises with a warm-up.
+    applied_.sound = std::max(
+        applied, applied_.sound + kSmooth * (applied - applied_.sound));
   }
   size_ = batches_;
   batches_ = examples_ = bends_ = 0;
@@ -246,11 +267,15 @@ std::optional<LossWatch::Brief> LossWatch::brief() const {
 }
 
 std::string LossWatch::describe() const {
-  if (has_died() && evidence_ < enough())
-    return "the loss jumped to " + short_number(jump_) + " after update " +
-           std::to_string(jumped_) + " and has been no better since than the " +
-           short_number(*chance_) +
-           " of a constant prediction: units have died";
+  const bool died = has_died();
+  if ((died || may_have_died()) && evidence_ < enough())
+    return (jump_ > kRise * highest_start()
+                ? "the loss jumped to " + short_number(jump_)
+                : std::string("the loss had begun to fall")) +
+           " after update " + std::to_string(jumped_) +
+           " and has been no better since than the " + short_number(*chance_) +
+           " of a constant prediction: units " + (died ? "" : "may ") +
+           "have died";
   std::string text =
       "the loss is " +
       short_number(wrong_loss_ / static_cast<double>(std::max<std::int64_t>(
@@ -270,7 +295,8 @@ std::string LossWatch::describe() const {
   return text;
 }
 
-void LossWatch::start_again(std::uint64_t version) {
+void LossWatch::start_again(std::uint64_t version, const LossWatch& wrong) {
+  trusted_ = wrong.trusted_ || wrong.may_have_died();
   batches_ = examples_ = bends_ = calls_ = wrong_batches_ = 0;
   loss_sum_ = applied_sum_ = bend_sum_ = evidence_ = wrong_loss_ = 0;
   if (blocks_ > 0) level_ = has_gained() ? best_ : first_;
@@ -307,6 +333,7 @@ Json LossWatch::to_json() const {
           {"begun_with", begun_with_ ? Json(*begun_with_) : Json()},
           {"jump", {jumped_, jump_}},
           {"dead_blocks", dead_blocks_},
+          {"trusted", trusted_},
           {"variance", variance_},
           {"spreads", spreads_},
           {"last", {last_, before_}},
@@ -352,6 +379,7 @@ void LossWatch::restore(const JsonView& json) {
     jumped_ = static_cast<std::uint64_t>(count(json.at("jump").at(0)));
     jump_ = json.at("jump").at(1).number();
     dead_blocks_ = count(json.at("dead_blocks"));
+    trusted_ = json.has("trusted") && json.at("trusted").boolean();
   }
   blocks_ = count(json.at("blocks").at(0));
   size_ = json.at("blocks").at(1).integer(1, kMost);

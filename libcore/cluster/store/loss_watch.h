@@ -13,7 +13,9 @@
 //
 // One step may also end a network: its loss jumps, and is that of a constant
 // prediction from then on, as its units have died.  Some blocks like that
-// behind a jump are wrong, however little the run had learnt before.
+// behind a jump are wrong, however little the run had learnt before.  More such
+// blocks behind a small jump, or where the loss had begun to fall, may be of
+// data that cannot be learnt: may_have_died(), once in a run.
 //
 // It counts mini-batches and examples, never time, and depends on nothing but
 // what add() was told: a replay of the update log comes to the same verdict.
@@ -53,6 +55,10 @@ class LossWatch {
 
   // Training has gone wrong, and has not mended itself.
   bool wrong() const { return evidence_ >= enough() || has_died(); }
+  // No more than a reason to try again from before.
+  bool may_have_died() const;
+  // From now on it is not asked any more.
+  void trust() { trusted_ = true; }
   // No block that was wrong is still to be made up for.
   bool sound() const { return evidence_ <= 0 && !has_died(); }
   // The last blocks are wrong: nobody should stop here.
@@ -62,7 +68,7 @@ class LossWatch {
   bool learnt_nothing() const;
   // A loss has jumped, and no block since then was better than a constant
   // prediction.
-  bool has_jumped() const { return jump_ > 0; }
+  bool has_jumped() const;
   // The newest loss is twice that of a constant prediction, where that is
   // known.
   bool is_worse_than_chance() const;
@@ -71,7 +77,9 @@ class LossWatch {
   double best() const { return best_; }            // the lowest smoothed loss
   double level() const { return level_; }          // the smoothed loss now
   // From this version on blocks were wrong.
-  std::uint64_t since() const { return has_died() ? jumped_ : onset_; }
+  std::uint64_t since() const {
+    return has_died() || may_have_died() ? jumped_ : onset_;
+  }
   // The newest version whose losses were sound, as seen from behind.
   std::uint64_t sound_version() const { return sound_; }
   // The loss that the run has come to, its standard error, and that of the last
@@ -97,8 +105,9 @@ class LossWatch {
   bool is_near_best(double loss) const;
   bool is_hopeless(double loss) const;
 
-  // The run goes on from `version`, which is good, with smaller steps.
-  void start_again(std::uint64_t version);
+  // The run goes on from `version`, which is good, with smaller steps.  wrong:
+  // what it had come to.
+  void start_again(std::uint64_t version, const LossWatch& wrong);
   // Some losses were false: it goes on as it is, and this is the true one.
   void start_over(std::uint64_t version, double loss);
 
@@ -114,6 +123,7 @@ class LossWatch {
   };
 
   bool has_died() const;
+  double highest_start() const;
   void note_jump(double loss, std::int64_t batches);
   void count_dead(double loss);
   void close_block(std::span<const float> parameters, std::int64_t least);
@@ -139,13 +149,14 @@ class LossWatch {
   double last_ = 0, before_ = 0;  // losses of the last two calls
   std::int64_t calls_ = 0;
 
-  // The loss of the first mini-batch, 0: not known; and since a jump: the
-  // version before it, its loss, 0: there was none, and blocks no better than a
-  // constant prediction.
+  // The loss of the first mini-batch, 0: not known; and since a jump, or since
+  // the loss began to fall: the version before it, the highest loss, 0: there
+  // was none, and blocks no better than a constant prediction.
   std::optional<double> begun_with_;
   std::uint64_t jumped_ = 0;
   double jump_ = 0;
   std::int64_t dead_blocks_ = 0;
+  bool trusted_ = false;  // may_have_died() is not asked any more
 
   // The block that is open.
   std::uint64_t begun_ = 0;  // the version before it

@@ -377,6 +377,31 @@ TEST_CASE("the log of a run that went back replays to the same bytes") {
   CHECK(again.step_factor == 0.5);
 }
 
+// Nothing is learnt, with a small jump now and then.
+struct Doubtful : Run {
+  explicit Doubtful(OnDivergence what) : Run(what) {}
+  double loss(std::uint64_t version) override {
+    return version % 150 == 20 ? 4.6 : 2.3;
+  }
+};
+
+TEST_CASE("a run whose network may have died goes back once") {
+  Doubtful run(OnDivergence::kReduce);
+  run.finish();
+  CHECK(run.master->coordinator->finished());
+  CHECK(run.master->context.state.setbacks == 1);
+  CHECK(run.said("units may have died; it goes back to before that"));
+  check_each_counts_once(run);
+}
+
+TEST_CASE("a run whose network may have died is not stopped for that") {
+  Doubtful run(OnDivergence::kStop);
+  run.finish();
+  CHECK(run.master->coordinator->finished());
+  CHECK(run.master->context.state.setbacks == 0);
+  CHECK_FALSE(run.said("died"));
+}
+
 TEST_CASE("a run goes back only so often") {
   Hopeless run;
   run.start();

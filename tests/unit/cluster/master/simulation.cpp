@@ -150,7 +150,7 @@ Master::Master(const Settings& settings, const Limits& limits, Folder& folder,
       if (each.version <= sound) state = each;
     replay(folder.path(), {kParameters, 0}, state, sound, log());
     state.version = wrong.version + 1;
-    state.watch.start_again(state.version);
+    state.watch.start_again(state.version, wrong.watch);
     state.step_factor = wrong.step_factor / 2;
     state.setbacks = wrong.setbacks + 1;
     return state;

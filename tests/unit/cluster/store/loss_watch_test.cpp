@@ -90,8 +90,62 @@ TEST_CASE("a network that one step has killed is noticed, however early") {
   other.restore(JsonView(json, Code::kData));
   CHECK(other.wrong());
   CHECK(other.to_json() == json);
-  other.start_again(300);
+  other.start_again(300, other);
   CHECK_FALSE(other.wrong());
+}
+
+TEST_CASE("a network that may have died is told of once") {
+  Curve curve;
+  curve.watch.expect(kTenClasses);
+  std::string what;
+  for (int i = 0; i < 20; ++i) curve.add(2.31, 0.02);
+  SECTION("behind a small jump") {
+    curve.add(6.7);
+    what = "the loss jumped to 6.7 after update 16";
+  }
+  SECTION("though its loss had begun to fall") {
+    for (int i = 0; i < 6; ++i) curve.add(1.7);
+    for (int i = 0; i < 6; ++i) curve.add(2.9);
+    what = "the loss had begun to fall after update 16";
+  }
+  const auto died = [&] { return curve.watch.may_have_died(); };
+  int blocks = 0;
+  for (; blocks < 20 && !died(); ++blocks) curve.add_means({2.302}, 0.01);
+  CHECK((blocks >= 7 && blocks <= 9));
+  CHECK(curve.alarms.empty());
+  CHECK_FALSE(curve.watch.has_jumped());
+  CHECK(curve.watch.since() == 16);
+  CHECK(curve.watch.sound_version() <= 16);
+  CHECK(curve.watch.describe() ==
+        what +
+            " and has been no better since than the 2.3 of a constant "
+            "prediction: units may have died");
+
+  // It is kept.
+  const Json json = curve.watch.to_json();
+  LossWatch other;
+  other.restore(JsonView(json, Code::kData));
+  CHECK(other.may_have_died());
+  CHECK(other.to_json() == json);
+
+  // Of data that cannot be learnt it will be so again.
+  LossWatch back;
+  back.expect(kTenClasses);
+  back.start_again(300, other);
+  curve.watch = back;
+  curve.add(6.7);
+  curve.add_means(std::vector<double>(20, 2.302), 0.01);
+  CHECK_FALSE(died());
+  CHECK(curve.alarms.empty());
+}
+
+TEST_CASE("labels that say nothing kill no network") {
+  Curve curve;
+  curve.watch.expect(kTenClasses);
+  curve.add(
+      2000, [](double) { return 2.31; }, 0.1);
+  CHECK_FALSE(curve.watch.may_have_died());
+  CHECK(curve.alarms.empty());
 }
 
 TEST_CASE("a jump that a network recovers from is none") {
@@ -373,7 +427,7 @@ TEST_CASE("after going back what is reached again counts as good") {
       300, [](double) { return 2.3; }, 0.05);
   CHECK(curve.watch.wrong());
   curve.watch = before;
-  curve.watch.start_again(curve.version + 1);
+  curve.watch.start_again(curve.version + 1, curve.watch);
   CHECK_FALSE(curve.watch.wrong());
   CHECK(curve.watch.sound_version() == curve.version + 1);
   curve.alarms.clear();
