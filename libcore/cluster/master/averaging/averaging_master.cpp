@@ -17,6 +17,14 @@ namespace {
 constexpr double kAloneSeconds = 1, kMostAloneSeconds = 60;
 constexpr double kAloneFloatsPerSecond = 1.2e6;  // a few hundredths of it
 
+// Of so many that are left.  The last two rounds of an epoch share them: a step
+// from the gradient of one or two slots is far noisier than all before it, and
+// nothing comes after it.
+std::int64_t slots_of_round(std::int64_t left, std::int64_t replicas) {
+  if (left / 2 >= replicas) return replicas;
+  return left > replicas ? (left + 1) / 2 : left;
+}
+
 }  // namespace
 
 AveragingEpoch::AveragingEpoch(RunContext& context)
@@ -100,12 +108,11 @@ void AveragingEpoch::open_round() {
           : static_cast<std::int64_t>(context_.members.workers().size());
   const std::int64_t of_slot =
       how().alone && replicas == 1 ? alone_batches(first) : slot_batches();
-  const std::int64_t end = replicas > (order_.batches() - first) / of_slot
-                               ? order_.batches()
-                               : first + replicas * of_slot;
-  const auto slots =
-      static_cast<std::size_t>((end - first + of_slot - 1) / of_slot);
-  OpenRound round(slots, context_.state);
+  const std::int64_t left = order_.batches() - first;
+  const std::int64_t slots =
+      slots_of_round((left + of_slot - 1) / of_slot, replicas);
+  const std::int64_t end = first + std::min(left, slots * of_slot);
+  OpenRound round(static_cast<std::size_t>(slots), context_.state);
   round.of_slot = of_slot;
   round.opened = context_.now;
   round.whole = how().alone && slots == 1;

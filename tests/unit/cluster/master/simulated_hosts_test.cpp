@@ -1,6 +1,8 @@
 // Runs on simulated hosts: their time is a model's, and all else follows.
 
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,8 +51,9 @@ class Bench {
                 simulated::Looks looks = {}) {
     Outcome outcome;
     const Plan plan = make(model);
+    std::filesystem::remove(folder_ / "events");
     simulated::Training training(plan, model, limits_of(options), apply,
-                                 kSilent);
+                                 kSilent, folder_ / "events");
     training.run([&](const auto& epoch) { outcome.epochs.push_back(epoch); },
                  std::move(looks));
     outcome.parameters = training.state().parameters;
@@ -69,6 +72,14 @@ class Bench {
     return outcome;
   }
 
+  // Of the run that was the last.
+  std::vector<dl::Json> events() const {
+    std::ifstream lines(folder_ / "events");
+    std::vector<dl::Json> events;
+    for (std::string line; std::getline(lines, line);)
+      events.push_back(dl::Json::parse(line));
+    return events;
+  }
   void take_network(const char* text) { folder_.write("net.json", text); }
 
   MasterOptions options;
@@ -250,6 +261,25 @@ TEST_CASE("Simulated hosts of sync average among themselves", "[simulation]") {
     CHECK(sync.parameters[i] == Approx(dense.parameters[i]).epsilon(1e-5));
   // Joining takes four messages, a step two, one after the other.
   CHECK(sync.epochs[0].seconds == Approx(10 * (0.01 + 2 * 0.001) + 0.004));
+}
+
+TEST_CASE("The last two rounds of an epoch share what is left",
+          "[simulation]") {
+  Bench bench;
+  bench.options.mode = "sync";
+  const auto slots = [&](std::int64_t hosts) {
+    bench.train(equal_hosts(hosts, 0.001));
+    std::vector<std::int64_t> counts;
+    for (const dl::Json& event : bench.events())
+      if (event.at("event") == "round") counts.push_back(event.at("slots"));
+    return counts;
+  };
+  using Counts = std::vector<std::int64_t>;
+  CHECK(slots(12) == Counts{12, 12, 8, 8});
+  CHECK(slots(13) == Counts{13, 13, 7, 7});
+  CHECK(slots(20) == Counts{20, 20});
+  CHECK(slots(39) == Counts{20, 20});
+  CHECK(slots(64) == Counts{40});
 }
 
 TEST_CASE("An all-reduce goes from the mean of all gradients", "[simulation]") {
