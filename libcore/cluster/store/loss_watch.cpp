@@ -315,7 +315,10 @@ bool LossWatch::is_hopeless(double loss) const {
 }
 
 void LossWatch::start_over(std::uint64_t version, double loss) {
-  start_again(version);
+  // False losses are no reason to trust what looks dead.
+  const bool trusted = trusted_;
+  start_again(version, *this);
+  trusted_ = trusted;
   first_ = best_ = level_ = newest_ = smoothed_ = loss;
   variance_ = 0;
   spreads_ = 0;
