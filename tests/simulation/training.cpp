@@ -145,23 +145,20 @@ bool Training::idle(const std::string& peer) const {
   return peers_[host_of(peer)].waiting <= kHeld;
 }
 
-bool Training::send(const std::string& peer, const Message& message,
+bool Training::send(const std::string& peer, const SharedMessage& shared,
                     const Envelope& envelope) {
   const std::size_t host = host_of(peer);
   Peer& to = peers_[host];
-  if (shared_.original != &message || shared_.feed == 0 ||
-      shared_.feed != envelope.feed)
-    shared_ = {&message, envelope.feed, wire_bytes(message),
-               std::make_shared<const Message>(message)};
+  if (shared_.message != shared || shared_.feed != envelope.feed)
+    shared_ = {envelope.feed, wire_bytes(*shared), shared};
   if (to.waiting > 0 && to.waiting + shared_.bytes > kMaxQueued) return false;
-  if (message.type == MessageType::kApply) keep_history();
+  if (shared->type == MessageType::kApply) keep_history();
   to.waiting += shared_.bytes;
-  world_.network.send(
-      Network::kMaster, host, shared_.bytes,
-      [this, host, envelope, bytes = shared_.bytes, shared = shared_.message] {
-        peers_[host].waiting -= bytes;
-        world_.workers[host]->receive(shared, envelope);
-      });
+  world_.network.send(Network::kMaster, host, shared_.bytes,
+                      [this, host, envelope, bytes = shared_.bytes, shared] {
+                        peers_[host].waiting -= bytes;
+                        world_.workers[host]->receive(shared, envelope);
+                      });
   return true;
 }
 

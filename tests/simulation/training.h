@@ -56,7 +56,7 @@ class Training : private dl::cluster::MasterLink {
       std::chrono::milliseconds, std::span<const int>) override {
     return std::nullopt;
   }
-  bool send(const std::string& peer, const dl::cluster::Message& message,
+  bool send(const std::string& peer, const dl::cluster::SharedMessage& shared,
             const dl::cluster::Envelope& envelope) override;
   bool idle(const std::string& peer) const override;
   std::uint64_t bytes_in() const override {
@@ -86,10 +86,9 @@ class Training : private dl::cluster::MasterLink {
   std::vector<Peer> peers_;  // by host
   // Of the message that is being sent to all.
   struct Shared {
-    const dl::cluster::Message* original = nullptr;
     std::uint64_t feed = 0;
     std::size_t bytes = 0;
-    std::shared_ptr<const dl::cluster::Message> message;
+    dl::cluster::SharedMessage message;
   } shared_;
   std::function<void(const EpochResult&)> told_;
   Looks looks_;

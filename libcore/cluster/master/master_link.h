@@ -22,7 +22,7 @@ class MasterLink {
   // As RouterSocket's.
   virtual std::optional<RouterSocket::Incoming> receive(
       std::chrono::milliseconds wait, std::span<const int> wake) = 0;
-  virtual bool send(const std::string& peer, const Message& message,
+  virtual bool send(const std::string& peer, const SharedMessage& message,
                     const Envelope& envelope) = 0;
   // Those of tests have no connections.
   virtual void let_in(const std::string&) {}
@@ -45,7 +45,7 @@ class SocketLink : public MasterLink {
       std::chrono::milliseconds wait, std::span<const int> wake) override {
     return socket_.receive(wait, wake);
   }
-  bool send(const std::string& peer, const Message& message,
+  bool send(const std::string& peer, const SharedMessage& message,
             const Envelope& envelope) override {
     return socket_.send(peer, message, envelope);
   }

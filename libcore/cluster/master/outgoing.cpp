@@ -7,7 +7,13 @@
 
 namespace dl::cluster {
 
-bool Outgoing::send(Member& member, const Message& message,
+bool Outgoing::send(Member& member, Message message,
+                    std::uint64_t feed_number) {
+  return send(member, std::make_shared<const Message>(std::move(message)),
+              feed_number);
+}
+
+bool Outgoing::send(Member& member, const SharedMessage& message,
                     std::uint64_t feed_number) {
   const Envelope envelope{context_.run, member.number, context_.incarnation,
                           ++sequence_, feed_number};
@@ -16,15 +22,22 @@ bool Outgoing::send(Member& member, const Message& message,
   return false;
 }
 
-std::vector<Member*> Outgoing::tell_all(const Message& message) {
-  return tell_all(message, 0, message);
+std::vector<Member*> Outgoing::tell_all(Message message) {
+  const auto shared = std::make_shared<const Message>(std::move(message));
+  return tell(shared, 0, shared);
 }
 
-std::vector<Member*> Outgoing::tell_all(const Message& message,
-                                        std::uint64_t origin,
-                                        const Message& for_origin) {
-  check_sender(message.type, kFromParent);  // as it is in a tree
-  const std::uint64_t number = context_.feed.add(message);
+std::vector<Member*> Outgoing::tell_all(Message message, std::uint64_t origin,
+                                        Message for_origin) {
+  return tell(std::make_shared<const Message>(std::move(message)), origin,
+              std::make_shared<const Message>(std::move(for_origin)));
+}
+
+std::vector<Member*> Outgoing::tell(const SharedMessage& message,
+                                    std::uint64_t origin,
+                                    const SharedMessage& for_origin) {
+  check_sender(message->type, kFromParent);  // as it is in a tree
+  const std::uint64_t number = context_.feed.add(*message);
   std::vector<Member*> missed;
   for (Member* member : context_.members.fed_by_master()) {
     if (!member->in_step) continue;
@@ -66,6 +79,17 @@ bool Outgoing::bring_up_to_date(Member& member) {
   if (catch_up(member)) return true;
   // What else comes to it must not be ahead of the State.
   unseat(member);
+  if (!send(member, state(), context_.feed.number())) return false;
+  member.in_step = true;
+  return true;
+}
+
+// The same for all who get it at one time.
+SharedMessage Outgoing::state() {
+  if (auto before = state_.lock(); before &&
+                                   state_version_ == context_.state.version &&
+                                   state_made_ == context_.now)
+    return before;
   State message;
   message.version = context_.state.version;
   message.threshold = context_.state.threshold;
@@ -76,9 +100,11 @@ bool Outgoing::bring_up_to_date(Member& member) {
   message.updater_state = context_.state.updater_state;
   message.velocity = context_.state.velocity;
   if (context_.state.fasgd) message.fasgd = context_.state.fasgd->state();
-  if (!send(member, message.to_message(), context_.feed.number())) return false;
-  member.in_step = true;
-  return true;
+  const auto made = std::make_shared<const Message>(message.to_message());
+  state_ = made;
+  state_version_ = context_.state.version;
+  state_made_ = context_.now;
+  return made;
 }
 
 bool Outgoing::catch_up(Member& member) {

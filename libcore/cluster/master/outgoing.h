@@ -20,15 +20,17 @@ class Outgoing {
 
   // False: it did not go out; the member is left alone for a moment.
   // feed: as Envelope's.
-  bool send(Member& member, const Message& message, std::uint64_t feed = 0);
+  bool send(Member& member, Message message, std::uint64_t feed = 0);
+  bool send(Member& member, const SharedMessage& message,
+            std::uint64_t feed = 0);
 
   // The message follows the state's last step: adds it to the feed and sends it
   // to all members that are in step and that nobody else feeds.  Those whom it
   // does not reach are out of step; they are returned.
-  std::vector<Member*> tell_all(const Message& message);
+  std::vector<Member*> tell_all(Message message);
   // for_origin: what that member gets in its place, in a star.
-  std::vector<Member*> tell_all(const Message& message, std::uint64_t origin,
-                                const Message& for_origin);
+  std::vector<Member*> tell_all(Message message, std::uint64_t origin,
+                                Message for_origin);
   // Sends what the member missed of the feed in (after, upto], or makes it out
   // of step.
   void refill(Member& member, std::uint64_t after, std::uint64_t upto);
@@ -42,9 +44,16 @@ class Outgoing {
 
  private:
   bool catch_up(Member& member);
+  SharedMessage state();
+  std::vector<Member*> tell(const SharedMessage& message, std::uint64_t origin,
+                            const SharedMessage& for_origin);
 
   RunContext& context_;
   std::uint64_t sequence_ = 0;
+  // The State that was sent last, while somebody has still to get it, and when.
+  std::weak_ptr<const Message> state_;
+  std::uint64_t state_version_ = 0;
+  double state_made_ = -1;
 };
 
 }  // namespace dl::cluster

@@ -77,7 +77,8 @@ struct Round {
   // tree/pieces.h.
   std::vector<std::vector<std::byte>> pieces;
 
-  Message to_message() const;
+  Message to_message() const&;
+  Message to_message() &&;  // the vectors move into it
   static Round from_message(Message message);
 };
 

@@ -153,18 +153,23 @@ static double factor_of(const JsonView& body) {
 // Of the wire; pieces follow.
 static constexpr std::size_t kRoundBlobs = 3;
 
-Message Round::to_message() const {
-  Message message{
-      MessageType::kRound,
-      {{"version", version},
-       {"momentum", momentum},
-       {"iteration", iteration},
-       {"epoch", epoch},
-       {"factor", factor},
-       {"held", held},
-       {"digest", hex_field(digest)}},
-      {delta, floats_to_blob(statistics), floats_to_blob(updater_state)}};
-  message.blobs.insert(message.blobs.end(), pieces.begin(), pieces.end());
+Message Round::to_message() const& { return Round(*this).to_message(); }
+
+Message Round::to_message() && {
+  Message message{MessageType::kRound,
+                  {{"version", version},
+                   {"momentum", momentum},
+                   {"iteration", iteration},
+                   {"epoch", epoch},
+                   {"factor", factor},
+                   {"held", held},
+                   {"digest", hex_field(digest)}},
+                  {}};
+  message.blobs.reserve(kRoundBlobs + pieces.size());
+  message.blobs.push_back(std::move(delta));
+  message.blobs.push_back(floats_to_blob(statistics));
+  message.blobs.push_back(floats_to_blob(updater_state));
+  std::ranges::move(pieces, std::back_inserter(message.blobs));
   return message;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -63,6 +64,9 @@ struct Message {
   Json body;
   std::vector<std::vector<std::byte>> blobs;
 };
+// One that goes to several, or waits for them, without another copy of its
+// vectors.
+using SharedMessage = std::shared_ptr<const Message>;
 // What it holds, near enough to bound a queue.
 std::size_t size_of(const Message& message);
 

@@ -113,8 +113,9 @@ class RouterSocket : public Socket {
   // Never waits: what the connection does not take at once is queued, and
   // goes out during receive().  False: the peer is gone or its queue is full;
   // nothing was sent.  Throws Error: as encode(), it is more than peers take.
-  bool send(const std::string& peer, const Message& message,
+  bool send(const std::string& peer, const SharedMessage& message,
             const Envelope& envelope);
+  bool send(const std::string& peer, Message message, const Envelope& envelope);
 
   // The peer may send all that is expected from now on.
   void let_in(const std::string& peer);
@@ -181,8 +182,7 @@ class DealerSocket : public Socket {
   bool send(const Message& message, const Envelope& envelope,
             std::chrono::milliseconds wait);
   // The same without waiting; its blobs go out from where they lie.
-  bool offer(const std::shared_ptr<const Message>& message,
-             const Envelope& envelope);
+  bool offer(const SharedMessage& message, const Envelope& envelope);
   Waiting waiting() const override;
   // Whether bytes of a message that is not whole came, or many went and
   // arrived, since the last call; as of the last receive().

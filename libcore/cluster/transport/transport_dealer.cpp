@@ -292,16 +292,16 @@ static bool has_room(zmq::socket_t& socket) {
          (events & ZMQ_POLLOUT) != 0;
 }
 
-bool DealerSocket::offer(const std::shared_ptr<const Message>& message,
+bool DealerSocket::offer(const SharedMessage& message,
                          const Envelope& envelope) {
   state_->serve();
   // What there is no room for is not encoded for nothing.
   if (!state_->connected || !has_room(state_->socket)) return false;
   Encoded frames =
       encode_in_place(*message, envelope, kMaxFrame, state_->outgoing);
-  std::size_t bytes = bytes_of(frames.own);
-  for (const Frame blob : frames.blobs) bytes += blob.size();
-  if (send_shared(state_->socket, frames, message) != Sent::kYes) return false;
+  const std::size_t bytes = bytes_of(frames);
+  if (send_shared(state_->socket, "", frames, message) != Sent::kYes)
+    return false;
   state_->bytes_out += bytes;
   return true;
 }

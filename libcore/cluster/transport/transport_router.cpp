@@ -77,7 +77,8 @@ bool is_answered(const std::string& file) {
 
 struct RouterSocket::State {
   struct Waiting {
-    Frames frames;
+    Encoded frames;
+    SharedMessage message;  // where the frames' blobs lie
     bool of_feed = false;
   };
   struct Queue {
@@ -118,7 +119,7 @@ struct RouterSocket::State {
   void flush();
   void report();
   void refuse(const std::string& peer, int protocol);
-  bool post(const std::string& peer, Frames frames, bool of_feed = false);
+  bool post(const std::string& peer, Waiting message);
   Received decode_from(const std::string& peer, std::span<const Frame> frames);
   std::optional<Incoming> next();
 };
@@ -274,8 +275,9 @@ void RouterSocket::State::flush() {
     Queue& queue = at->second;
     Sent sent = Sent::kYes;
     while (sent == Sent::kYes && !queue.messages.empty()) {
-      std::size_t bytes = bytes_of(queue.messages.front().frames);
-      sent = send_raw(socket, at->first, queue.messages.front().frames);
+      Waiting& first = queue.messages.front();
+      const std::size_t bytes = bytes_of(first.frames);
+      sent = send_shared(socket, at->first, first.frames, first.message);
       if (sent != Sent::kYes) break;
       queue.messages.pop_front();
       queue.bytes -= bytes;
@@ -286,19 +288,19 @@ void RouterSocket::State::flush() {
   }
 }
 
-bool RouterSocket::State::post(const std::string& peer, Frames frames,
-                               bool of_feed) {
-  std::size_t bytes = bytes_of(frames);
+bool RouterSocket::State::post(const std::string& peer, Waiting message) {
+  const std::size_t bytes = bytes_of(message.frames);
   auto queued = queues.find(peer);
   if (queued == queues.end()) {
-    Sent sent = send_raw(socket, peer, frames);
+    const Sent sent =
+        send_shared(socket, peer, message.frames, message.message);
     if (sent == Sent::kYes) bytes_out += bytes;
     if (sent != Sent::kFull) return sent == Sent::kYes;
   } else if (queued->second.bytes + bytes > kMaxQueued) {
     return false;
   }
   Queue& queue = queues[peer];
-  queue.messages.push_back({std::move(frames), of_feed});
+  queue.messages.push_back(std::move(message));
   queue.bytes += bytes;
   return true;
 }
@@ -306,10 +308,12 @@ bool RouterSocket::State::post(const std::string& peer, Frames frames,
 // Who takes no answer is not to fill our memory with them.
 void RouterSocket::State::refuse(const std::string& peer, int protocol) {
   if (queues.contains(peer)) return;
-  post(peer, encode_refusal({static_cast<int>(Code::kProtocol),
-                             "worker speaks protocol " +
-                                 std::to_string(protocol) + ", this master " +
-                                 std::to_string(kProtocolVersion)}));
+  Encoded frames;
+  frames.own =
+      encode_refusal({static_cast<int>(Code::kProtocol),
+                      "worker speaks protocol " + std::to_string(protocol) +
+                          ", this master " + std::to_string(kProtocolVersion)});
+  post(peer, {std::move(frames), nullptr, false});
 }
 
 Received RouterSocket::State::decode_from(const std::string& peer,
@@ -422,16 +426,24 @@ Socket::Waiting RouterSocket::waiting() const {
           state_->queues.empty() ? Milliseconds::max() : kFlushEvery};
 }
 
-bool RouterSocket::send(const std::string& peer, const Message& message,
+bool RouterSocket::send(const std::string& peer, Message message,
+                        const Envelope& envelope) {
+  return send(peer, std::make_shared<const Message>(std::move(message)),
+              envelope);
+}
+
+bool RouterSocket::send(const std::string& peer, const SharedMessage& message,
                         const Envelope& envelope) {
   // What would not be taken is not made.
   const auto queued = state_->queues.find(peer);
   if (queued != state_->queues.end() &&
-      queued->second.bytes + size_of(message) > kMaxQueued)
+      queued->second.bytes + size_of(*message) > kMaxQueued)
     return false;
-  const bool of_feed = envelope.feed > 0 && message.type != MessageType::kState;
+  const bool of_feed =
+      envelope.feed > 0 && message->type != MessageType::kState;
   return state_->post(
-      peer, encode(message, envelope, kMaxFrame, state_->outgoing), of_feed);
+      peer, {encode_in_place(*message, envelope, kMaxFrame, state_->outgoing),
+             message, of_feed});
 }
 
 bool RouterSocket::idle(const std::string& peer) const {

@@ -23,9 +23,10 @@ constexpr int kHighWater = 8;
 // A connection ends where the other host does not answer for so long.
 constexpr Milliseconds kUnanswered{8000};
 
+constexpr std::size_t kCopied = 4096;  // bytes: cheaper than handing over
+
 // A frame that libzmq sends from where it lies, and frees.
 zmq::message_t to_message(std::vector<std::byte>&& frame) {
-  constexpr std::size_t kCopied = 4096;  // cheaper than handing over
   if (frame.size() <= kCopied) return {frame.data(), frame.size()};
   auto* owned = new std::vector<std::byte>(std::move(frame));
   return {owned->data(), owned->size(),
@@ -36,9 +37,9 @@ zmq::message_t to_message(std::vector<std::byte>&& frame) {
 }
 
 // Nobody writes to what others may read as well.
-zmq::message_t part_of(const std::shared_ptr<const Message>& message,
-                       Frame frame) {
-  using Holder = std::shared_ptr<const Message>;
+zmq::message_t part_of(const SharedMessage& message, Frame frame) {
+  using Holder = SharedMessage;
+  if (frame.size() <= kCopied) return {frame.data(), frame.size()};
   return {const_cast<std::byte*>(frame.data()), frame.size(),
           [](void*, void* hint) { delete static_cast<Holder*>(hint); },
           new Holder(message)};
@@ -213,6 +214,12 @@ std::size_t bytes_of(const Frames& frames) {
   return bytes;
 }
 
+std::size_t bytes_of(const Encoded& frames) {
+  std::size_t bytes = bytes_of(frames.own);
+  for (const Frame blob : frames.blobs) bytes += blob.size();
+  return bytes;
+}
+
 Sent send_raw(zmq::socket_t& socket, const std::string& peer, Frames& frames) {
   const Sent sent = send_frames(
       socket, peer, frames.size(),
@@ -221,13 +228,14 @@ Sent send_raw(zmq::socket_t& socket, const std::string& peer, Frames& frames) {
   return sent;
 }
 
-Sent send_shared(zmq::socket_t& socket, Encoded& frames,
-                 const std::shared_ptr<const Message>& message) {
+Sent send_shared(zmq::socket_t& socket, const std::string& peer,
+                 Encoded& frames, const SharedMessage& message) {
   const std::size_t own = frames.own.size();
-  return send_frames(socket, "", own + frames.blobs.size(), [&](std::size_t i) {
-    return i < own ? to_message(std::move(frames.own[i]))
-                   : part_of(message, frames.blobs[i - own]);
-  });
+  return send_frames(socket, peer, own + frames.blobs.size(),
+                     [&](std::size_t i) {
+                       return i < own ? to_message(std::move(frames.own[i]))
+                                      : part_of(message, frames.blobs[i - own]);
+                     });
 }
 
 bool wait_for(std::span<void* const> sockets, short events,

@@ -56,11 +56,12 @@ enum class Sent { kYes, kFull, kGone };
 // All frames or none; kYes empties `frames`.  Does not wait.  peer: routing
 // id, or "".
 Sent send_raw(zmq::socket_t& socket, const std::string& peer, Frames& frames);
-// The same for a DEALER, with blobs that go out from where they lie in the
-// message; after kYes `frames` is of no use.
-Sent send_shared(zmq::socket_t& socket, Encoded& frames,
-                 const std::shared_ptr<const Message>& message);
+// The same with blobs that go out from where they lie in the message; after
+// kYes `frames` is of no use.
+Sent send_shared(zmq::socket_t& socket, const std::string& peer,
+                 Encoded& frames, const SharedMessage& message);
 std::size_t bytes_of(const Frames& frames);
+std::size_t bytes_of(const Encoded& frames);
 
 // Waits until one of the sockets or descriptors is readable (the first socket:
 // for `events`), at most `wait`.  False: a descriptor is, or a signal came.

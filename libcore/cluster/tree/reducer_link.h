@@ -10,9 +10,6 @@
 
 namespace dl::cluster {
 
-// What is sent on, and kept, without another copy of its vectors.
-using SharedMessage = std::shared_ptr<const Message>;
-
 class ReducerLink {
  public:
   virtual ~ReducerLink() = default;

@@ -169,13 +169,13 @@ class AveragingEpoch : public Phase {
   // averaging_round.cpp
   void end_round();
   RoundOptimizer optimizer(const OpenRound& round) const;
-  Round average(const OpenRound& round, const RoundOptimizer& outer);
-  std::span<const float> average_of_deltas(const OpenRound& round,
+  Round average(OpenRound& round, const RoundOptimizer& outer);
+  std::span<const float> average_of_deltas(OpenRound& round,
                                            std::vector<float>& room) const;
   std::vector<float> average_of_statistics(const OpenRound& round) const;
   void record(const OpenRound& round, const Round& coded,
               const RoundOptimizer& outer);
-  void send(const OpenRound& round, const Round& coded);
+  void send(const OpenRound& round, Round message);
 
   void take_result(Member& member, Result result);
   // What is accepted may not make the state overflow, or sums on the way to it.

@@ -48,7 +48,7 @@ void AveragingEpoch::end_round() {
   if (round.is_averaged()) event["parties"] = round.reducers.size();
   context_.events.write("round", std::move(event));
   record(round, coded, outer);
-  send(round, coded);
+  send(round, std::move(coded));
 }
 
 RoundOptimizer AveragingEpoch::optimizer(const OpenRound& round) const {
@@ -62,8 +62,7 @@ RoundOptimizer AveragingEpoch::optimizer(const OpenRound& round) const {
 
 // What goes to everybody; takes the step from it.  The state is as it was if it
 // throws: kProtocol, what comes out is not finite.
-Round AveragingEpoch::average(const OpenRound& round,
-                              const RoundOptimizer& outer) {
+Round AveragingEpoch::average(OpenRound& round, const RoundOptimizer& outer) {
   RunState& state = context_.state;
   Round coded;
   coded.version = round.version;
@@ -82,10 +81,11 @@ Round AveragingEpoch::average(const OpenRound& round,
       std::min(1.0, format.density * static_cast<double>(round.slots()));
   std::vector<float> residual = state.residual;
   // Without an example there is no gradient, which is not one of zeros.
-  std::vector<float> room;
-  if (!is_sync() || round.all_examples() > 0)
+  if (!is_sync() || round.all_examples() > 0) {
+    std::vector<float> room;
     exchange::encode_delta(average_of_deltas(round, room), format, residual,
                            coded.delta);
+  }
   take_step(coded.delta, outer, state);
   if (!round.whole) {
     coded.digest = io::digest(std::as_bytes(std::span(state.parameters)));
@@ -99,12 +99,14 @@ Round AveragingEpoch::average(const OpenRound& round,
   return coded;
 }
 
-// room: for what is not there yet.
+// room: for what is not there yet.  What the slots gave is gone then, as each
+// takes as much memory as the parameters.
 std::span<const float> AveragingEpoch::average_of_deltas(
-    const OpenRound& round, std::vector<float>& room) const {
+    OpenRound& round, std::vector<float>& room) const {
   if (round.is_averaged())
     return std::span(round.mean).first(context_.state.parameters.size());
   room = round.deltas.result();
+  round.deltas = exchange::Average(0, 0);
   return room;
 }
 
@@ -136,8 +138,7 @@ void AveragingEpoch::record(const OpenRound& round, const Round& coded,
 
 // Those whom it does not reach are sent State, and so are those who are not of
 // the parties that averaged it, or did not do it alone.
-void AveragingEpoch::send(const OpenRound& round, const Round& coded) {
-  Round message = coded;
+void AveragingEpoch::send(const OpenRound& round, Round message) {
   if (round.is_averaged() || round.whole) {
     message.held = !round.whole;
     message.delta.clear();
@@ -148,7 +149,8 @@ void AveragingEpoch::send(const OpenRound& round, const Round& coded) {
                       : std::ranges::count(round.reducers, member->number) == 0)
         member->in_step = false;
   }
-  for (Member* member : context_.outgoing.tell_all(message.to_message()))
+  for (Member* member :
+       context_.outgoing.tell_all(std::move(message).to_message()))
     release(*member, "it missed a round", false);
 }
 

@@ -13,8 +13,9 @@ std::optional<RouterSocket::Incoming> Link::receive(std::chrono::milliseconds,
   return std::nullopt;
 }
 
-bool Link::send(const std::string& peer, const Message& message,
+bool Link::send(const std::string& peer, const SharedMessage& shared,
                 const Envelope& envelope) {
+  const Message& message = *shared;
   Worker* worker = find(peer);
   if (!worker || worker->deaf) return false;
   fed += envelope.feed > 0 && message.type != MessageType::kState;

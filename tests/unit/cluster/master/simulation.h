@@ -42,7 +42,7 @@ class Link : public MasterLink {
 
   std::optional<RouterSocket::Incoming> receive(std::chrono::milliseconds,
                                                 std::span<const int>) override;
-  bool send(const std::string& peer, const Message& message,
+  bool send(const std::string& peer, const SharedMessage& message,
             const Envelope& envelope) override;
   std::set<std::string> full;  // what is for these peers waits
   bool idle(const std::string& peer) const override;
