@@ -46,16 +46,16 @@ struct Step {
   Lanes* lanes = nullptr;
 };
 
-// What flows through a layer in a step: [n, ...] of inputs and output, n the
-// examples times the form's copies.
+// Values that flow through a layer in a step: [n, ...] of inputs and output, n
+// the examples times the form's copies.
 struct Flow {
   std::vector<tensor::View> x;
   tensor::View y;
-  // Of inputs that are sequences, [n, steps]: steps with 0 are padding.  Empty:
-  // none is.
+  // The masks of inputs that are sequences, [n, steps]: steps with 0 are
+  // padding.  Empty: none is.
   std::vector<tensor::View> masks;
-  // Of types that carry a state and are to go on from it, as the blueprint
-  // lists it: [n, ...] before the steps, after forward() behind them.  Of no
+  // The state of types that carry one and go on from it, as the blueprint lists
+  // it: [n, ...] before the steps, after forward() behind them.  Of no
   // elements: it starts at 0 and is not kept.
   std::vector<tensor::View> state = {};
   // Where the gradients of the inputs go, empty where nobody needs one, and the
@@ -64,7 +64,7 @@ struct Flow {
   tensor::View dy;
 };
 
-// What a layer that the lanes compute jointly is built from besides: each lane
+// Further parts of a layer that the lanes compute jointly: each lane
 // computes its slice of the units, and of the inputs' gradients, for the whole
 // mini-batch.  The gradients of parameters are not the lane's own then.
 struct Joint {
@@ -75,7 +75,7 @@ struct Joint {
   tensor::View given, made;
 };
 
-// What a layer is built from.
+// The parts that a layer is built from.
 struct LayerSite {
   tensor::Device* device = nullptr;
   const Settings* settings = nullptr;
@@ -90,11 +90,11 @@ struct LayerSite {
   // gradients is of no use.
   bool frozen = false;
   bool keeps_statistics = false;  // true for one of the lanes, unless frozen
-  // Of layers that read an input of the network: what its numbers have been
-  // normalized by, (x - shift) * scale by column or all alike; else empty.
+  // The normalization of the input that a layer reads, if that is one of the
+  // network, (x - shift) * scale by column or all alike; else empty.
   tensor::View shift = {}, scale = {};
   bool mixed = false;  // then columns were made anew of all of them
-  // Of layers with a loss: nobody else reads the output.
+  // Whether the loss alone reads the output of a layer with one.
   bool read_by_loss_alone = false;
   // In training, a number on the device: the lane's share of the mini-batch's
   // loss, 1 / step.total of the sum over examples.  A layer with one of its own
@@ -183,7 +183,7 @@ class OutputLayer : public Layer {
                     tensor::View mask, double scale) = 0;
 };
 
-// What a type of layers whose class is L has for `make`.
+// The `make` of a type of layers whose class is L.
 template <typename L>
 std::unique_ptr<Layer> make(const LayerSite& site, Memory& memory) {
   return std::make_unique<L>(site, memory);

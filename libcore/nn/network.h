@@ -33,22 +33,23 @@
 
 namespace dl::nn {
 
-// What a mini-batch has for an input or an output.  Pointees outlive the call.
+// The part of a mini-batch for an input or an output.  Pointees outlive the
+// call.
 struct Part {
   // [n, ...input] of any dtype; of labels [n] integers or [n, units] reals.
   const tensor::Tensor* values = nullptr;
-  // Of an input that is a sequence [n, steps, ...]: 0 where a step is padding.
-  // Of labels, [n]: what each counts.  Where the output is a sequence, labels
-  // are [n, steps] or [n, steps, units], and the mask is [n] or [n, steps]:
-  // what a step counts, data::mask_of_steps() says of it and of the output's
-  // own.
+  // The mask of an input that is a sequence, [n, steps]: 0 where a step is
+  // padding. The mask of labels, [n]: what each counts.  Where the output is a
+  // sequence, labels are [n, steps] or [n, steps, units], and the mask is [n]
+  // or [n, steps]: what a step counts, data::mask_of_steps() says of it and of
+  // the output's own.
   const tensor::Tensor* mask = nullptr;  // or null
 };
 
 // One mini-batch in host memory, as the network's inputs and outputs.
 struct Batch {
   Batch() = default;
-  // Of one input and one output.
+  // A mini-batch of one input and one output.
   Batch(const tensor::Tensor* features, const tensor::Tensor* labels,
         const tensor::Tensor* mask = nullptr,
         const tensor::Tensor* features_mask = nullptr)
@@ -61,11 +62,12 @@ struct Batch {
   std::int64_t examples() const;
 };
 
-// What a network says at one of its outputs.
+// The prediction of one output.
 struct Prediction {
   tensor::Tensor values;  // [n, ...output(i)], kF32
-  // Of a sequence, [n, steps] in kF32: 0 where a step is padding; as it was
-  // computed, whether the data had it or layers made it.  Null: all count.
+  // The mask of a sequence, [n, steps] in kF32: 0 where a step is padding; as
+  // it was computed, whether the data had it or layers made it.  Null: all
+  // count.
   const tensor::Tensor* mask() const { return masked ? &steps : nullptr; }
 
   tensor::Tensor steps;  // of use if masked
@@ -122,7 +124,7 @@ class Network {
 
   const NetworkConfig& config() const;
   std::vector<LayerSummary> summary() const;
-  // Of one example: [units] or [steps, units].
+  // The shape of an output of one example: [units] or [steps, units].
   tensor::Shape output(std::size_t i = 0) const;
   // Device memory held, of all lanes, without what the device's libraries take
   // for themselves.
@@ -163,8 +165,8 @@ class Network {
   double compute_gradient(const Batch& batch, const Position& at,
                           std::int64_t segment = 0,
                           const GradientSink& sink = {});
-  // Of a network with "tbptt_update", into how many segments of its steps a
-  // mini-batch is cut, compute_gradient() being called for each in turn, with
+  // The number of segments of steps into which a network with "tbptt_update"
+  // cuts a mini-batch, compute_gradient() being called for each in turn, with
   // an update after it; 1 otherwise.
   std::int64_t segments() const;
   // Whether what the last compute_gradient() left is, so that it may go into an
@@ -204,12 +206,13 @@ class Network {
 
   // The mini-batch that a data set is, until the next call or the set ends.
   const Batch& batch_of(const data::DataSet& set, std::uint64_t serial = 0);
-  // What the step after the next one will be of: the device may bring it on
-  // its way while that one computes.  It stays as it is until then, or until a
-  // mini-batch of another serial is given; of serial 0 it is not looked at.
+  // Announces the mini-batch of the step after the next one: the device may
+  // bring it on its way while that one computes.  It stays as it is until then,
+  // or until a mini-batch of another serial is given; of serial 0 it is not
+  // looked at.
   void expect(const Batch& batch);
-  // What output i of a mini-batch was to be: its labels, or the input that is
-  // its target, in the shape of `outputs`; then it may go to `room`.
+  // The wanted values of output i of a mini-batch: its labels, or the input
+  // that is its target, in the shape of `outputs`; then it may go to `room`.
   // Throws Error: kConfig, the target is no input.
   const tensor::Tensor& labels(const Batch& batch, std::size_t i,
                                const tensor::Tensor& outputs,
@@ -225,7 +228,7 @@ class Network {
   // here.
   void predict(std::span<const Part> inputs, std::vector<Prediction>& outputs,
                std::span<tensor::Tensor> state = {});
-  // Of one input and one output, the values alone.
+  // The values alone, for one input and one output.
   void predict(const tensor::Tensor& features, tensor::Tensor& outputs,
                const tensor::Tensor* features_mask = nullptr);
 

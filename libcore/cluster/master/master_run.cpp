@@ -42,7 +42,7 @@ constexpr double kLongTurn = 0.5;
 constexpr int kSilence = 10;
 // For their Leave, after Stop, also of those that are connecting again.
 constexpr double kFarewellSeconds = 5;
-// What a thread must have to do in a mini-batch, forward, to be worth waking:
+// The least work of a thread in a mini-batch, forward, that is worth waking it:
 // below it two threads took longer than one.
 constexpr double kFlopsForThread = 500'000;
 constexpr double kWorkersLeave = 10;  // seconds for workers to end
@@ -114,7 +114,7 @@ class Master {
 Outcome Master::run() {
   plan_ = make_plan(options_, store_.path(), log_);
   std::vector<RouterSocket::Incoming> first;
-  // What fails leaves an earlier run as it is, and no new one.
+  // A start that fails leaves an earlier run as it is, and no new one.
   const bool anew = options_.fresh || !store_.holds_run();
   if (anew) {
     socket_.open(sizes());
@@ -154,7 +154,7 @@ Sizes Master::sizes() const {
   return sizes;
 }
 
-// What a report says of the run before it goes on.
+// The report of the run before it goes on.
 Report Master::begun() const {
   Report report;
   report.directory = store_.path();
@@ -169,7 +169,7 @@ Report Master::begun() const {
   return report;
 }
 
-// What to say of a run with nothing left to do.
+// The outcome of a run with nothing left to do.
 Outcome Master::finished() {
   Report report = begun();
   report.model = options_.output;
@@ -235,8 +235,8 @@ void Master::tell_alone() const {
            workers + " processes");
 }
 
-// Those that are wanted; returns when one of them has spoken, with what it
-// said: it has its device then.
+// Starts the workers that are wanted; returns when one of them has spoken, with
+// what it said: it has its device then.
 std::vector<RouterSocket::Incoming> Master::start_workers() {
   link_.emplace(socket_.socket());
   if (started_workers(options_) == 0) return {};
@@ -410,8 +410,8 @@ void Master::loop() {
   watchdog_.reset();
 }
 
-// Who had a key that was removed may know the one of the tree; while there is
-// no tree it is of no use, and the others need not join again for a new one.
+// The owner of a key that was removed may know the one of the tree; while there
+// is no tree it is of no use, and the others need not join again for a new one.
 void Master::renew_tree_key() {
   if (link_->take_removed_key() && !tree_key_.empty()) {
     tree_key_ = make_key_pair().secret_key;

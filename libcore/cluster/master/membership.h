@@ -75,7 +75,8 @@ struct Member {
   std::optional<std::uint64_t> first_progress;  // that it told
   std::uint64_t leased = 0;  // mini-batches since then, of any kind
   double examples_per_second = 0;
-  // Of a careful task: what it was about to do when it last said so.
+  // The mini-batch of a careful task that it was about to do when it last said
+  // so.
   std::uint64_t lease_at_hand = 0;
   std::int64_t batch_at_hand = -1;
   std::string doing;
@@ -124,7 +125,7 @@ class Membership {
 
   Member* find(const std::string& peer);
   Member* find(std::uint64_t number);
-  // Who is present with this name and process; pid: 0 for any.
+  // The member with this name and process; pid: 0 for any.
   Member* find(const std::string& name, std::int64_t pid);
   void remove(const std::string& peer);
   // The former self of who says Hello, if there is one.
@@ -132,7 +133,7 @@ class Membership {
 
   // Something of it arrived.  True: it was silent and is back.
   bool heard(Member& member, double now);
-  // What a Beat says.  True: it was stuck and moves again.
+  // Takes a Beat.  True: the member was stuck and moves again.
   bool beat(Member& member, const Beat& beat, double now);
   // Bytes move over its connection.
   static void note_flow(Member& member, const ConnectionBytes::Flow& flow,
@@ -164,13 +165,13 @@ class Membership {
   static constexpr std::size_t kSilentKept = 32;
   void forget_silent();
 
-  // Those who can work, and all that are connected as far as we know, ready or
-  // not; in the order in which they joined.
+  // The members that can work, and all that are connected as far as we know,
+  // ready or not; in the order in which they joined.
   std::vector<Member*> workers();
   std::vector<Member*> counted();  // those and who will be again at once
   std::vector<Member*> present();
   bool anybody_works() const;
-  // Those that get the feed from the master, likewise.
+  // The members that get the feed from the master, likewise.
   std::vector<Member*> fed_by_master();
   // From now on `parent` sends it the feed; 0: the master.  Returns who did.
   std::uint64_t set_feeder(Member& member, std::uint64_t parent);

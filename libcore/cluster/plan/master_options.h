@@ -21,7 +21,7 @@
 namespace dl::cluster {
 
 struct MasterOptions {
-  // What is trained on what.
+  // The network and the data.
   std::string net, init;
   std::vector<std::string> reset;  // layers that are not taken from init
   std::vector<std::string> data, eval_data;
@@ -67,7 +67,8 @@ struct MasterOptions {
       "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15";
   std::string remote;         // what starts dl-worker there; "": as here
   std::int64_t restarts = 4;  // of such a worker, in a row without work
-  // Of those workers.  0 threads: cores / workers here, as it finds there.
+  // Options of those workers.  0 threads: cores / workers here, as it finds
+  // there.
   std::int64_t threads = 0;
   std::string device = "cpu", precision = "float32";
   std::string bind;       // "": tcp://*:0
@@ -96,8 +97,8 @@ struct MasterOptions {
   std::int64_t step = -1;  // -1: the last
   bool list = false;       // only say which can be rebuilt
 
-  // Of a run that is a stage of pretraining, or comes after all: its layer, ""
-  // in the last; and the model of all stages before, "" in the first.
+  // The layer of a run that is a stage of pretraining, "" if the run comes
+  // after all; and the model of all stages before, "" in the first.
   std::string stage, pretrained;
   // Told where the master listens; may be empty.
   std::function<void(const std::string& endpoint)> listening;
@@ -118,9 +119,9 @@ inline std::int64_t started_workers(const MasterOptions& options) {
   return options.local + static_cast<std::int64_t>(options.hosts_listed.size());
 }
 
-// What shapes the result.  data: of the training data; held_out: of those,
-// empty if there are none.
-// Throws Error: kUsage; kConfig, an evaluation does not take the labels.
+// The settings that shape the result.  data: of the training data; held_out: of
+// those, empty if there are none. Throws Error: kUsage; kConfig, an evaluation
+// does not take the labels.
 Settings settings_of(const MasterOptions& options,
                      const nn::NetworkConfig& network,
                      const data::Metadata& data,

@@ -42,12 +42,12 @@ struct Plan {
   // many slots.
   void settle();
   void settle(Mode mode, std::int64_t workers);
-  // Of a run that goes on, run.json: data that were prepared again, and have
-  // the same records, are those that the run began with.
+  // Compares with run.json of a run that goes on: data that were prepared
+  // again, and have the same records, are those that the run began with.
   void recognise_data(const Json& before);
 
   Sizes sizes() const;  // of a replica
-  // What workers are told but for times, keys and who they are.
+  // The message that workers are told, but for times, keys and who they are.
   Welcome welcome() const;
   RunState start() const;  // what the run begins with
   // Adds what a checkpoint does not hold where it is not needed.
@@ -56,11 +56,11 @@ struct Plan {
   std::int64_t batches_per_epoch() const;
   // Floating-point operations of a mini-batch, forward.
   double flops_per_batch() const;
-  // What must not change when a run goes on: run.json.
+  // The configuration that must not change when a run goes on: run.json.
   Json configuration() const;
   Json to_json() const;  // configuration and network, for --json
   std::string to_text() const;
-  // What somebody who trains this with several workers should know, or "".
+  // Advice to somebody who trains this with several workers, or "".
   std::string advice() const;
 };
 

@@ -36,14 +36,14 @@ class RunStore {
   // Whether there is a run to go on with.
   bool holds_run() const { return !directory_.configuration().is_null(); }
 
-  // What the newest checkpoint and the log after it hold, or where the plan
+  // The state of the newest checkpoint and the log after it, or where the plan
   // starts; whether that is finished is for the plan to say.  Of a finished
   // run, writes the model if it is not there.  The plan must outlive the store.
   // A run that has learnt nothing yet may become another.
   // Throws Error: kConfig, kData, kIo, kCantCreate.
   // Defaults that the run was begun with stay as they were.
   RunState take_up(Plan& plan);
-  // Of what take_up() found: whether there was a run, its checkpoint ("" for
+  // The finds of take_up(): whether there was a run, its checkpoint ("" for
   // none) and the updates or rounds replayed.
   bool known() const { return known_; }
   const std::string& checkpoint() const { return checkpoint_; }

@@ -12,10 +12,10 @@
 // kept until its round is over: whatever goes wrong on the way, the master asks
 // for it (Direct), and nothing depends on this.
 //
-// Who sends parts has the run's key and may be anybody who takes part, so what
-// is kept of them is bound: rounds that may be open, one part for each slot and
-// piece, and of what comes before the master's word as much as two of the
-// largest rounds have.
+// A sender of parts has the run's key and may be anybody who takes part, so
+// what is kept of them is bound: rounds that may be open, one part for each
+// slot and piece, and of what comes before the master's word as much as two of
+// the largest rounds have.
 //
 // Without sockets.  One thread, that of the worker's connection.
 
@@ -47,7 +47,7 @@ class AllReduce {
   void begin_session(const Sizes& sizes);
   void listens_at(const std::string& endpoint) { own_endpoint_ = endpoint; }
 
-  // What the master says: Parties, Task, Direct, Round and State.
+  // Takes a message of the master: Parties, Task, Direct, Round and State.
   void from_master(const Message& message);
   // The next Part of what this worker's own slot gives, of a piece: from its
   // end on.  Where that is not for parties, the master gets all as a Result.
@@ -55,7 +55,7 @@ class AllReduce {
   // Part and Mean of other workers.  Throws Error: kProtocol, it is no good
   // one.
   void from_worker(Message message);
-  // What was sent there may not have arrived.
+  // Notes that messages sent there may not have arrived.
   void lost(const std::string& endpoint);
 
   // It is a Round's turn: puts the average that is held here into one that says
@@ -68,10 +68,10 @@ class AllReduce {
   // Nobody wants the Part any more: its round is over, or the master's.
   bool is_over(const Message& part) const;
 
-  // Of what came before the master's word of its parties.
+  // The bytes of parts that came before the master named their parties.
   std::uint64_t kept_bytes() const { return early_bytes_; }
 
-  // What is to be said to the master; forgets it.
+  // The messages for the master, which are then forgotten.
   std::vector<Message> take_for_master();
 
  private:
@@ -105,7 +105,7 @@ class AllReduce {
       return static_cast<std::size_t>(&piece - pieces.data());
     }
   };
-  // What a slot of this worker's gives.
+  // The result of a slot of this worker.
   struct Own {
     Part what;  // as it was last, without values
     std::vector<Piece> pieces;
@@ -120,7 +120,7 @@ class AllReduce {
   bool is_over(std::uint64_t round) const {
     return round <= over_ || direct_.contains(round);
   }
-  // Of the parties' average in this round; null: it is not wanted.
+  // The group of the parties' average in this round; null: it is not wanted.
   const Group* group_of(std::uint64_t round, std::uint64_t parties) const;
   Open& opened(std::uint64_t round, std::int64_t slots);
   bool is_early(const Message& message);

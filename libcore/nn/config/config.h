@@ -53,7 +53,7 @@ struct Regularization {
   double weight_decay = 0, weight_decay_bias = 0;
 };
 
-// What the weights of each output have to keep, constraints.h.
+// A constraint on the weights of each output, constraints.h.
 struct Constraint {
   double min_norm = 0, max_norm = std::numeric_limits<double>::infinity();
   double rate = 1;  // how far a norm is brought towards its bound
@@ -63,7 +63,7 @@ struct Constraint {
   bool any() const { return non_negative || bounds_norm(); }
 };
 
-// What disturbs weights in training, weight_noise.h.
+// Noise on weights in training, weight_noise.h.
 struct WeightNoise {
   double drop_connect = 0;  // the share that is dropped
   double deviation = 0;     // of normal noise; not with drop_connect
@@ -101,11 +101,11 @@ enum class WeightInit {
   kOnes
 };
 
-// Of kVarianceScaling.
+// The settings of kVarianceScaling.
 enum class FanMode { kIn, kOut, kAverage };
 enum class ScaledDistribution { kTruncatedNormal, kNormal, kUniform };
 
-// What weights start from, dl-network(5).
+// The initial weights, dl-network(5).
 struct WeightStart {
   WeightInit kind = WeightInit::kXavier;
   // The value, deviation, limit or gain; 0 in its place: 1 / sqrt(fan in).
@@ -116,8 +116,8 @@ struct WeightStart {
   ScaledDistribution distribution = ScaledDistribution::kTruncatedNormal;
 };
 
-// What every layer with parameters has: the file's defaults, overridden by the
-// layer.
+// Settings of every layer with parameters: the file's defaults, overridden by
+// the layer.
 struct Training {
   UpdaterConfig updater;       // of weights
   UpdaterConfig bias_updater;  // of biases; the same where not given
@@ -146,12 +146,13 @@ struct LayerConfig {
   std::vector<Value> from;  // its inputs, all before it
   // The layer whose parameters it has, an index before its own; or none.
   std::optional<std::size_t> shares = {};
-  // Of one with tied weights: the layer, an index before its own, whose weight
-  // it uses transposed instead of one of its own.
+  // The layer, an index before its own, whose weight a layer with tied weights
+  // uses transposed instead of one of its own.
   std::optional<std::size_t> tied_to = {};
   // time_distributed: the type sees each step of a sequence as an example.
   bool each_step = false;
-  // Of one with a loss: the value that it is compared with; none: labels.
+  // The value that the output of a layer with a loss is compared with; none:
+  // labels.
   std::optional<Value> target = {};
   std::string place = {};  // in the document: "layers[2]", "nodes[5]"
 };
@@ -182,7 +183,7 @@ struct NetworkConfig {
   Value value_of(std::size_t layer) const { return inputs.size() + layer; }
 };
 
-// What a network gives and is trained for.
+// An output of a network, for which it is trained.
 struct OutputSpec {
   std::int64_t units = 0;  // numbers an example, or a step of one
   tensor::LossSpec loss;   // without the weights of several outputs

@@ -31,7 +31,7 @@ class Layer;
 class Memory;
 struct LayerSite;
 
-// What flows between two layers, of one example.
+// The value between two layers, of one example.
 struct Form {
   tensor::Shape shape;
   bool steps = false;  // a sequence [steps, ...], which may have a mask
@@ -43,8 +43,8 @@ struct Form {
   bool operator==(const Form&) const = default;
 };
 
-// What a tensor is to initialisation, regularization and updaters: l1, l2 and
-// weight_init concern weights, l1_bias, l2_bias, bias_init and bias_updater
+// The role of a tensor for initialization, regularization and updaters: l1, l2
+// and weight_init concern weights, l1_bias, l2_bias, bias_init and bias_updater
 // biases.  Others start at `start`, are not regularized, and follow `updater`.
 // Statistics start at `start` and are not trained.
 enum class Role { kWeight, kBias, kOther, kStatistic };
@@ -65,25 +65,26 @@ struct TensorSpec {
   } part = {};
 };
 
-// Which mask the output of a layer has: that of its inputs which are sequences
+// The mask of a layer's output: that of its inputs which are sequences
 // of as many steps, of different ones their product; none; or one that it
 // makes.
 enum class MaskRule { kPassed, kNone, kMade };
 
-// What a layer carries from step to step of each example.
+// State that a layer carries from step to step of each example.
 struct CarriedSpec {
   std::string name;  // "h"
   tensor::Shape shape;
 };
 
-// What the plan of memory may count on.  The defaults hold for every layer.
+// Properties that the plan of memory may count on.  The defaults hold for every
+// layer.
 struct Manners {
   // The output is the first input, in another shape: nothing is computed.
   bool alias = false;
   // forward() may write its output over the first input, and backward() the
   // first input's gradient over the output's.
   bool in_place = false, gradient_in_place = false;
-  // What backward() reads again.
+  // Values that backward() reads again.
   bool keeps_inputs = true, keeps_output = true;
   // backward() may leave something else in the output's gradient.
   bool spoils_gradient = false;
@@ -94,14 +95,14 @@ struct Manners {
   bool passes_rest = false;
 };
 
-// What becomes of a layer's inputs.
+// The plan of a layer: what becomes of its inputs.
 struct Blueprint {
   Form output;
   std::vector<TensorSpec> parameters = {}, statistics = {};
   double flops = 0;  // forward, for one example; a multiply-add is 2
   Manners manners = {};
   MaskRule mask = MaskRule::kPassed;
-  // What it says at a step of a sequence follows from that step alone,
+  // Its output at a step of a sequence follows from that step alone,
   bool step_by_step = false;
   // or from the steps before it as well, through these alone.
   std::vector<CarriedSpec> carried = {};
@@ -110,7 +111,7 @@ struct Blueprint {
   std::int64_t summed = 0;
 };
 
-// Which keys of training layers of a type have.
+// The keys of training that layers of a type have.
 enum class Trains {
   kNothing,
   kOthers,           // updater, gradient_normalization, gradient_threshold
@@ -124,7 +125,7 @@ struct Arity {
   std::size_t least = 1, most = 1;
 };
 
-// Of the last dimension of an input.
+// A range of the last dimension of an input.
 struct Columns {
   std::int64_t begin = 0, end = 0;
 };
@@ -135,9 +136,9 @@ using Complaint =
 
 struct LayerType {
   std::string_view name;  // "conv2d"
-  // What it does, as dl-layers(5) has it: sentences in scdoc's format.
+  // Its purpose, as dl-layers(5) has it: sentences in scdoc's format.
   std::string_view words = {};
-  // What others call it; in lower case, letters and digits alone.
+  // Its names elsewhere; in lower case, letters and digits alone.
   std::vector<std::string_view> other_names = {};
   std::vector<Key> keys = {};  // its own, beside type, name and training's
   Trains trains = Trains::kNothing;
@@ -150,19 +151,19 @@ struct LayerType {
   void (*complete)(Settings&) = nullptr;
   // Finds what is wrong though each key by itself is not.
   void (*check)(const Settings&, const Complaint&) = nullptr;
-  // Of types that read token numbers, and no other inputs: how many it knows,
+  // The number of tokens that a type knows which reads token numbers alone,
   // from 0.
   std::int64_t (*tokens)(const Settings&) = nullptr;
   bool adds_loss = false;  // see LayerSite::loss
-  // Of types with a loss, whose layers are OutputLayers.
+  // The output of types with a loss, whose layers are OutputLayers.
   OutputSpec (*output)(const Settings&) = nullptr;
 
-  // Of types that take columns of the input as they are; none: this layer takes
-  // another part.  rank: of the input.
+  // The columns of types that take some of the input as they are; none: this
+  // layer takes another part.  rank: of the input.
   std::optional<Columns> (*columns)(const Settings&, int rank) = nullptr;
   // Outside training it gives what goes in.
   bool disturbs = false;
-  // Of types that can learn by themselves before the network does (pretrain.h):
+  // Pretraining of types that can learn before the network does (pretrain.h):
   // the nodes of a network that stand in place of this one then, of the same
   // name one that has its parameters, last one with a loss.  inputs: how many
   // numbers go in.

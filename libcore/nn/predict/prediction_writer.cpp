@@ -169,7 +169,7 @@ class SetWriter : public PredictionWriter {
     stream_.write(result);
   }
 
-  // What is trained on features is to know their statistics.
+  // Networks that are trained on features need their statistics.
   void close() override {
     if (begun_) tell({});
     if (has_features() && stream_.examples() > 0) {
@@ -180,7 +180,7 @@ class SetWriter : public PredictionWriter {
   }
 
  private:
-  // What an output becomes.
+  // The tensors that an output becomes.
   struct Output {
     std::string part, tensor, mask;
     tensor::Shape shape;             // of one example
@@ -195,7 +195,7 @@ class SetWriter : public PredictionWriter {
     return part.empty() ? metadata : metadata.parts[part];
   }
 
-  // What labels are called.
+  // Takes over the names of labels.
   static void take_over_labels(data::Metadata& to, const data::Metadata& from) {
     const auto take = [](data::About& own, const data::About& other) {
       own.classes = other.classes;
@@ -251,7 +251,7 @@ class SetWriter : public PredictionWriter {
       if (values[i].masked != masked_[i]) refuse_other();
   }
 
-  // What the input before it had, all of it has.
+  // Each input has the tensors that the first one had.
   void check_like_first(std::map<std::string, data::Field> schema) const {
     const auto id = schema.find("id");
     const auto first = kept_.find("id");
@@ -272,10 +272,10 @@ class SetWriter : public PredictionWriter {
   std::vector<Output> outputs_;
   data::StreamWriter stream_;
   OneOrder order_;
-  // Of the first input, once begun_: what is kept of it.
+  // The tensors that are kept of the first input, once begun_.
   std::map<std::string, data::Field> kept_;
   bool begun_ = false;
-  // Of the stream, once its metadata are written.
+  // The schema of the stream, once its metadata are written.
   std::map<std::string, data::Field> schema_;
   std::vector<bool> masked_;  // by output
   bool told_of_outputs_ = false;

@@ -10,7 +10,7 @@
 // In sync a slot has one mini-batch and gives its gradient; with their average
 // the network's updater takes one step, everywhere the same one.
 //
-// What a slot gives depends on the state at the round's start and on its
+// The result of a slot depends on the state at the round's start and on its
 // mini-batches alone, so any worker may do it, and doing it again gives the
 // same bits; but with lossy differences, updater state that is kept, or rounds
 // that overlap, it depends on the slot's history as well, and slots then stay
@@ -57,7 +57,7 @@ class AveragingEpoch : public Phase {
 
   void tick() override;
   void take(Member& member, const Message& message) override;
-  // What it had of its slots may have gone on: it is not used again.
+  // The history of its slots may have gone on: it is not used again.
   void release(Member& member, const std::string& why, bool failed) override;
   // Not with work whose Result another worker has.
   bool working(const Member& member) const override;
@@ -178,7 +178,8 @@ class AveragingEpoch : public Phase {
   void send(const OpenRound& round, Round message);
 
   void take_result(Member& member, Result result);
-  // What is accepted may not make the state overflow, or sums on the way to it.
+  // Results that are accepted must not make the state overflow, or sums on the
+  // way.
   void look_at_state();
   // Decodes; returns why the answer cannot be used, "" if it can.
   std::string fault_of(const Result& result, const Lease& lease,
@@ -197,7 +198,7 @@ class AveragingEpoch : public Phase {
   void end_rounds();
 
   const AveragingSettings& how() const { return context_.settings.averaging; }
-  // What is averaged are gradients, for one step of the network's updater.
+  // Whether gradients are averaged, for one step of the network's updater.
   bool is_sync() const { return context_.settings.mode == Mode::kSync; }
   bool averages_updater() const {
     return !is_sync() && how().updater_state == UpdaterState::kAverage;
@@ -212,7 +213,7 @@ class AveragingEpoch : public Phase {
   std::deque<OpenRound> rounds_;
   std::int64_t done_ = 0;  // mini-batches of the rounds that are over
   bool unsaved_ = false;   // a round ended since the last checkpoint
-  // What a difference, and any other value of a replica, may reach.
+  // The most that a difference, and any other value of a replica, may reach.
   double most_delta_ = 0, most_value_ = 0;
   std::set<std::uint64_t> elsewhere_;  // leases whose Result another worker has
 };

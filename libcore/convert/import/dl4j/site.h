@@ -40,7 +40,8 @@ struct Variable {
   std::string name;  // "W"
   std::size_t offset = 0, count = 0;
   Json updater = {};  // its updater's configuration; null: it has none
-  // Of pretraining alone: not in one block with those of other layers.
+  // The block of a parameter of pretraining alone: not in one with those of
+  // other layers.
   std::string block = {};
   std::size_t place = 0;  // of its vertex in the state, else by the offset
 };
@@ -53,12 +54,12 @@ inline constexpr std::size_t kNoVariable = static_cast<std::size_t>(-1);
 struct Source {
   std::size_t variable = kNoVariable;  // index; none: the map reads nothing
   Map map = {};
-  // What is done to that by another one, in the parameters alone.
+  // A second variable and its map, in the parameters alone.
   std::size_t second = kNoVariable;
   Map then = {};
 };
 
-// What is the same for all vertices of a model that is imported.
+// The part of an import that is the same for all vertices.
 struct Import {
   Graph* graph = nullptr;
   const Conf* conf = nullptr;
@@ -71,8 +72,8 @@ struct Import {
   std::map<std::string, Aim> aims = {};        // by the vertex
 };
 
-// What a parameter of the model is.  The layer's updater changes weights and
-// biases, no updater statistics.
+// The kind of a parameter of the model.  The layer's updater changes weights
+// and biases, no updater statistics.
 enum class Kind { kWeight, kBias, kStatistic, kPretraining, kPretrainingBias };
 
 class Site {
@@ -116,7 +117,7 @@ class Site {
 
   // Throws Error: kData, "layer 'x' (LSTM): WHAT".
   [[noreturn]] void refuse(const std::string& what) const;
-  // What the import leaves out, or does otherwise.
+  // Notes a thing that the import leaves out, or does otherwise.
   void note(const std::string& what) const;
 
   // Adds a node, named by the vertex and `part` ("" for the vertex itself),
@@ -135,7 +136,7 @@ class Site {
   // The same for all.
   void fill_with(const std::string& tensor, float value);
 
-  // Of the layer, as aim of the vertex.
+  // Sets the layer's aim, as that of the vertex.
   void set_aim(Aim aim) { import_->aims[vertex_->name] = std::move(aim); }
 
   // A vector in DL4J's order, and any value as DL4J has it: channels first, if
@@ -145,7 +146,7 @@ class Site {
   Flow channels_last(const Flow& value, const std::string& part = "channels");
   // One vector: flattened where it is none.
   Flow vector(const Flow& value, const std::string& part = "flat");
-  // What a layer sees of a value: with `each`, that of a step.
+  // The shape that a layer sees of a value: with `each`, that of a step.
   static tensor::Shape shape(const Flow& flow) {
     return flow.each ? flow.shape().without_first() : flow.shape();
   }
@@ -176,7 +177,7 @@ struct Class {
 // Throws Error: kData, it is none that networks here have.
 Flow make_layer(Site& site);
 Flow make_vertex(Site& site);
-// What a preprocessor makes of a value.
+// The value behind a preprocessor.
 Flow preprocessed(Site& site, const Json& preprocessor, const Flow& value);
 
 // The families, each in its file.

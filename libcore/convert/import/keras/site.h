@@ -38,7 +38,7 @@ struct Flow : Value {
   std::set<std::string> unheld = {};
 };
 
-// What is found out on the way, of what inputs are above all: then all is made
+// Facts that are found on the way, about inputs above all: then all is made
 // again.
 struct Inputs {
   bool sequences = false;  // see Graph
@@ -51,7 +51,7 @@ struct Inputs {
 };
 struct Again {};  // thrown when what was found changes what was made
 
-// What is the same for all layers of a model that is imported.
+// The part of an import that is the same for all layers.
 struct Import {
   Graph* graph = nullptr;
   Inputs* inputs = nullptr;
@@ -105,7 +105,7 @@ class Site {
 
   // Throws Error: kData, "layer 'x' (LSTM): WHAT".
   [[noreturn]] void refuse(const std::string& what) const;
-  // What the import leaves out, which changes no prediction.
+  // Notes a thing that the import leaves out, which changes no prediction.
   void note(const std::string& what) const;
 
   // Adds a node, named by the layer and `part` ("" for the layer itself); its
@@ -151,7 +151,7 @@ class Site {
   Flow without_mask(const Flow& value);
   // Takes the masks from all inputs, where Keras's layer forgets them.
   void forget_masks();
-  // Of a recurrent layer that gives sequences: padding as Keras has it.
+  // The sequences of a recurrent layer with the padding that Keras has.
   Flow held(const Flow& value);
   // Marks a value whose padding differs from that of Keras: `what` is why it is
   // refused if padding counts.
@@ -184,7 +184,7 @@ class Site {
   void set_further() { first_call_ = false; }
   LayerWeights* weights() const { return weights_; }
   const std::string& path() const { return path_; }
-  // What the layer sees of a value: with each_step(), that of a step.
+  // The shape that the layer sees of a value: with each_step(), that of a step.
   tensor::Shape shape(const Flow& flow) const {
     return each_step_ ? flow.shape().without_first() : flow.shape();
   }

@@ -18,7 +18,7 @@
 
 namespace dl::convert::onnx {
 
-// What is found out on the way: then all is made again.
+// Facts that are found on the way: then all is made again.
 struct Inputs {
   bool sequences = false;             // see Graph
   std::set<std::string> moved;        // their channels are last here
@@ -30,14 +30,14 @@ struct Inputs {
 };
 struct Again {};
 
-// What is the same for all nodes.
+// The part of an import that is the same for all nodes.
 struct Import {
   const Model* model = nullptr;
   Graph* graph = nullptr;
   Inputs* inputs = nullptr;
   std::set<std::string>* notes = nullptr;
-  // What the batch is counted as: of a model that leaves it open a prime that
-  // is no other extent, so that what is computed of shapes shows it.
+  // The size that the batch is counted as: in a model that leaves it open a
+  // prime that is no other extent, so that what is computed of shapes shows it.
   std::int64_t batch = 1;
   bool open_batch = false;
   std::int64_t left = 0;  // numbers that may still be made of constants
@@ -124,7 +124,7 @@ class Site {
   // Sums along an axis: a matrix [new extent, extent].
   Flow through(const Flow& flow, std::size_t axis, const Constant& matrix,
                bool frozen = true);
-  // Of one shape and order, as ONNX repeats axes of 1.
+  // The values in one shape and order, as ONNX repeats axes of 1.
   std::vector<Flow> alike(const std::vector<Flow>& flows);
 
   // W x + b along the last axis; fills: [units, columns as ONNX has them].
@@ -144,7 +144,7 @@ class Site {
   const Node* last_ = nullptr;  // the last that was taken over
 };
 
-// What an operator becomes.
+// The function that imports an operator.
 using Make = void (*)(Site& site);
 struct Operator {
   std::string_view name;
@@ -179,7 +179,7 @@ std::optional<Json> activation_of(Import& import, const Node& node);
 Json take_activation(Site& site, std::size_t rank, std::size_t axis);
 bool is_positive(const Json& activation);
 
-// Of two values that are multiplied as matrices, or null: no attention.
+// Attention, if the product of two matrices is a part of it; null: it is not.
 std::optional<Flow> attended(Site& site, const Flow& a, const Flow& b);
 // The layer, with what projects its output: units numbers of `linear`; or none.
 Flow attention_layer(Site& site, const Flow& mixed, const Linear* output);
