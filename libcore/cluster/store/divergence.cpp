@@ -172,8 +172,7 @@ bool is_certain(const LossWatch::Brief& brief,
     return false;
   if (brief.loss - noise >= (1 + kMostError) * chance) return true;
   return brief.batches >= LossWatch::kBlockBatches &&
-         noise <= kMostError * chance &&
-         brief.loss >= (1 - kAlike) * chance - noise;
+         noise <= kMostError * chance && brief.loss >= (1 - kAlike) * chance;
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ run() { # RATE EPOCHS BATCH DATA
     --local 1 --fresh -o m.safetensors 2>log
   echo "$? $(grep -o 'nothing was learnt\|too short to judge: after [0-9]* mini-batches of [0-9]* examples' log)"
 }
-run 0.01 4 8 constant.dls
+run 0.000001 4 8 constant.dls
 run 0.01 1 16 constant.dls
 run 0.000001 1 16 'train-*.dls'
 run 0.1 4 8 'train-*.dls'

@@ -217,6 +217,8 @@ TEST_CASE("a run of less than a block is judged where its losses tell") {
   CHECK(verdict() == "nothing learnt"s);
   state.history = scores("accuracy", {0.6});  // it says otherwise
   CHECK(verdict() == "sound"s);
+  train(40, 8, 0.99 * chance, 0.99 * chance, 0.02);  // a little lower
+  CHECK(verdict() == "too short"s);
   train(41, 8, chance, chance, 0.4);  // noise hides what is learnt
   CHECK(verdict() == "too short"s);
   train(12, 16, 2.35, 2.28, 0.04);  // a sound run may be there yet
