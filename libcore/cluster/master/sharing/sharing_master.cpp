@@ -17,7 +17,7 @@ constexpr double kLeaseSeconds = 1.5;
 constexpr std::int64_t kFirstLease = 4;  // while the speed is unknown
 constexpr std::int64_t kLongestLease = 64;
 constexpr std::int64_t kLeasesAhead = 2;  // held by a worker at a time
-constexpr double kHandOutEvery = 0.02;    // seconds, at all members
+constexpr double kLookForMember = 20e-6;  // seconds between, for each of them
 
 }  // namespace
 
@@ -46,8 +46,9 @@ SharingEpoch::SharingEpoch(RunContext& context)
 // something.
 void SharingEpoch::tick() {
   const bool all = rounds_ || context_.now >= next_look_;
-  if (all) next_look_ = context_.now + kHandOutEvery;
   if (all) bring_up_to_date();
+  if (all)
+    next_look_ = context_.now + kLookForMember * static_cast<double>(workers_);
   if (stage_ == Stage::kTraining) {
     hand_out(all);
     const bool over = winding_up_ ? table_.leases().empty() : table_.complete();
