@@ -279,7 +279,7 @@ Member* AveragingEpoch::worker_for(std::size_t slot, const OpenRound& round) {
   for (Member* member : context_.members.workers()) {
     if (owned && member->number != context_.slots.owner(slot)) continue;
     if (!may_do(*member, first, count)) {
-      if (owned) context_.slots.swap_owner(slot);
+      if (owned) give_away(slot, first, count);
       continue;
     }
     if (!reachable(*member) || (!owned && working(*member)) ||
@@ -290,6 +290,14 @@ Member* AveragingEpoch::worker_for(std::size_t slot, const OpenRound& round) {
     if (context_.outgoing.bring_up_to_date(*member)) return member;
   }
   return nullptr;
+}
+
+// To one that was not lost with it.
+void AveragingEpoch::give_away(std::size_t slot, std::int64_t first,
+                               std::int64_t count) {
+  for (const Member* member : context_.members.workers())
+    if (may_do(*member, first, count))
+      return context_.slots.give(slot, member->number);
 }
 
 // Whether it will have what the round starts from: in sync the average of the

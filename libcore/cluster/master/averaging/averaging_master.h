@@ -128,6 +128,7 @@ class AveragingEpoch : public Phase {
   void hand_out();
   void speculate();
   Member* worker_for(std::size_t slot, const OpenRound& round);
+  void give_away(std::size_t slot, std::int64_t first, std::int64_t count);
   bool follows(const Member& member, const OpenRound& round) const;
   Member* take_from_next(std::int64_t first, std::int64_t count);
   Slot slot_for(const OpenRound& round, std::size_t slot,

@@ -62,6 +62,12 @@ void SlotOwners::forget(std::size_t slot, std::uint64_t worker) {
   if (std::exchange(owners_[slot].round, 0) > 0) ++lost_;
 }
 
+void SlotOwners::give(std::size_t slot, std::uint64_t worker) {
+  if (slot >= owners_.size() || owners_[slot].worker == worker) return;
+  release(owners_[slot]);
+  owners_[slot].worker = worker;
+}
+
 void SlotOwners::swap_owner(std::size_t slot) {
   for (std::size_t i = 1; i < owners_.size(); ++i) {
     const std::size_t other = (slot + i) % owners_.size();

@@ -34,6 +34,8 @@ class SlotOwners {
   // What this worker has of the slot is of no use any more.
   void forget(std::size_t slot, std::uint64_t worker);
   void forget(std::uint64_t worker);  // of all slots, which become free
+  // The slot goes to this worker, and its history is lost.
+  void give(std::size_t slot, std::uint64_t worker);
   // The slot goes to the owner of the next one that has another, and that one
   // comes for it; both lose their histories.
   void swap_owner(std::size_t slot);

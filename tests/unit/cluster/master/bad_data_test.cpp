@@ -168,36 +168,46 @@ TEST_CASE("three workers lost over one mini-batch make it bad") {
 
 // However it is called, and on whatever host it is said to be.
 TEST_CASE("a host whose workers all die does not end the run of others") {
-  for (const Mode mode : {Mode::kAveraging, Mode::kSharing, Mode::kSync})
+  Settings owned = settings(Mode::kAveraging);
+  owned.averaging.delta = dl::exchange::DeltaFormat::parse("sparse:0.1:2");
+  Settings alone = owned;  // one slot, which the host may have
+  alone.averaging.workers = 1;
+  int variant = 0;
+  for (const Settings& s :
+       {settings(Mode::kAveraging), settings(Mode::kSharing),
+        settings(Mode::kSync), owned, alone}) {
+    ++variant;
     for (const bool same_name : {true, false})
       for (const bool own_host : {true, false}) {
-        INFO(same_name << own_host);
+        INFO(variant << same_name << own_host);
         Folder folder;
         std::optional<RunState> saved;
-        Master master(settings(mode), Limits{}, folder, saved, 1, kExamples);
-        for (const char* good : {"good", "sound"})
-          master.join(good, own_host ? "" : "bad");
-        for (int life = 0; life < 60 && !master.over(); ++life) {
+        Master master(s, Limits{}, folder, saved, 1, kExamples);
+        const auto live = [&](int life) {
           const std::string name =
               same_name ? "bad" : "bad-" + std::to_string(life);
           Worker& bad = master.join(name, "bad");
           for (int turn = 0; turn < 3 && bad.tasks.empty(); ++turn)
             master.turn();
           bad.alive = false;
-          if (!bad.tasks.empty()) {
-            const Task& task = bad.tasks.front();
+          if (!bad.tasks.empty() && bad.tasks.front().careful) {
             Beat beat;
-            if (task.careful) beat.lease = task.lease;
-            if (task.careful) beat.batch = task.first;
+            beat.lease = bad.tasks.front().lease;
+            beat.batch = bad.tasks.front().first;
             master.deliver(bad, beat.to_message());
           }
           master.coordinator->lost_process(name, bad.hello.pid, "it was killed",
                                            master.now);
-        }
+        };
+        live(0);  // before the others: it owns slots
+        for (const char* good : {"good", "sound"})
+          master.join(good, own_host ? "" : "bad");
+        for (int life = 1; life < 60 && !master.over(); ++life) live(life);
         for (int turn = 0; turn < 5000 && !master.over(); ++turn) master.turn();
         REQUIRE(master.coordinator->finished());
         check_exactly_once(folder, 2);
       }
+  }
 }
 
 TEST_CASE("what a worker did under an older lease says nothing of its loss") {
