@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
+#include <vector>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -24,13 +26,23 @@ struct Temporary::Slot {
   std::atomic<char*> path{nullptr};
   // What the handler took, for forget() to free: a handler cannot.
   std::atomic<char*> removed{nullptr};
-  std::atomic<bool> taken{true};
   Slot* next = nullptr;
 };
 
 namespace {
 
 std::atomic<void*> first_slot{nullptr};
+std::mutex free_mutex;
+std::vector<void*> free_slots;  // of the list, and nobody's
+std::size_t slot_count = 0;
+
+void* take_free_slot() {
+  const std::lock_guard lock(free_mutex);
+  if (free_slots.empty()) return nullptr;
+  void* slot = free_slots.back();
+  free_slots.pop_back();
+  return slot;
+}
 
 }  // namespace
 
@@ -41,14 +53,12 @@ Temporary::Slot* Temporary::slots() {
 Temporary::Temporary(std::string path) : path_(std::move(path)) {
   char* copy = ::strdup(path_.c_str());
   if (!copy) throw std::bad_alloc{};
-  slot_ = slots();
-  bool expected = false;
-  while (slot_ && !slot_->taken.compare_exchange_strong(expected, true)) {
-    expected = false;
-    slot_ = slot_->next;
-  }
+  slot_ = static_cast<Slot*>(take_free_slot());
   if (!slot_) {
     slot_ = new Slot;
+    const std::lock_guard lock(free_mutex);
+    if (++slot_count > free_slots.capacity())  // forget() must not fail
+      free_slots.reserve(2 * slot_count);
     void* head = first_slot.load();
     do {
       slot_->next = static_cast<Slot*>(head);
@@ -66,7 +76,8 @@ Temporary::~Temporary() {
 void Temporary::forget() noexcept {
   std::free(slot_->path.exchange(nullptr));
   std::free(slot_->removed.exchange(nullptr));
-  slot_->taken.store(false);
+  const std::lock_guard lock(free_mutex);
+  free_slots.push_back(slot_);
   slot_ = nullptr;
 }
 
