@@ -1,23 +1,53 @@
 #include "libcore/nn/fusions/fusions.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace dl::nn {
 namespace fusions {
 
-std::vector<PlannedLayer>::iterator only_reader(const NetworkConfig& config,
-                                                Plan& plan, Value v) {
-  auto reader = plan.steps.end();
-  for (const std::size_t layer : config.outputs)
-    if (config.value_of(layer) == v || config.layers[layer].target == v)
-      return reader;
-  for (auto step = plan.steps.begin(); step != plan.steps.end(); ++step) {
-    const auto reads = std::ranges::count(step->inputs, v);
-    if (reads == 0) continue;
-    if (reads > 1 || reader != plan.steps.end()) return plan.steps.end();
-    reader = step;
+Readers::Readers(const NetworkConfig& config, Plan& plan)
+    : plan_(plan), gone_(plan.steps.size(), false) {
+  for (const std::size_t layer : config.outputs) {
+    values_[config.value_of(layer)].outside = true;
+    if (const auto target = config.layers[layer].target)
+      values_[*target].outside = true;
   }
-  return reader;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    values_[plan.steps[i].output].maker = i;
+    for (const Value v : plan.steps[i].inputs) {
+      ++values_[v].reads;
+      values_[v].reader = i;
+    }
+  }
+}
+
+std::optional<std::size_t> Readers::only(Value v) const {
+  const auto found = values_.find(v);
+  if (found == values_.end() || found->second.outside ||
+      found->second.reads != 1 || gone_[found->second.reader])
+    return std::nullopt;
+  return found->second.reader;
+}
+
+std::optional<std::size_t> Readers::maker(Value v) const {
+  const auto found = values_.find(v);
+  return found == values_.end() ? std::nullopt : found->second.maker;
+}
+
+void Readers::give(std::size_t step, Value v) {
+  plan_.steps[step].output = v;
+  values_[v].maker = step;
+}
+
+void Readers::close() {
+  std::size_t to = 0;
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    if (gone_[i]) continue;
+    if (to != i) plan_.steps[to] = std::move(plan_.steps[i]);
+    ++to;
+  }
+  plan_.steps.erase(plan_.steps.begin() + static_cast<std::ptrdiff_t>(to),
+                    plan_.steps.end());
 }
 
 }  // namespace fusions
@@ -26,19 +56,24 @@ namespace {
 
 void apply(fusions::Rule rule, const NetworkConfig& config,
            const Layout& layout, Plan& plan) {
+  fusions::Readers readers(config, plan);
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    const auto second =
-        fusions::only_reader(config, plan, plan.steps[i].output);
-    if (second == plan.steps.end() || second->inputs.size() > 1) continue;
-    const Value output = second->output;
+    if (readers.is_gone(i)) continue;
+    PlannedLayer& first = plan.steps[i];
+    const auto reader = readers.only(first.output);
+    if (!reader) continue;
+    PlannedLayer& second = plan.steps[*reader];
+    if (second.inputs.size() > 1) continue;
+    const Value output = second.output;
     // Shapes are those of whole sequences here.
-    if (config.layers[plan.steps[i].layer].each_step ||
-        config.layers[second->layer].each_step)
+    if (config.layers[first.layer].each_step ||
+        config.layers[second.layer].each_step)
       continue;
-    if (!rule(config, layout, {&plan.steps[i], &*second})) continue;
-    plan.steps[i].output = output;
-    plan.steps.erase(second);
+    if (!rule(config, layout, {&first, &second})) continue;
+    readers.give(i, output);
+    readers.remove(*reader);
   }
+  readers.close();
 }
 
 }  // namespace

@@ -6,6 +6,11 @@
 #ifndef DL_LIBCORE_NN_FUSIONS_FUSIONS_H_
 #define DL_LIBCORE_NN_FUSIONS_FUSIONS_H_
 
+#include <cstddef>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
 #include "libcore/nn/plan/plan.h"
 
 namespace dl::nn {
@@ -16,9 +21,32 @@ void fuse(const NetworkConfig& config, const Layout& layout, bool training,
 
 namespace fusions {
 
-// The step that alone reads the value; end() if there is none.
-std::vector<PlannedLayer>::iterator only_reader(const NetworkConfig& config,
-                                                Plan& plan, Value v);
+// Who reads and makes the values of a plan, by the place of the step.  Steps
+// that are fused away are only marked until close(), so places stay.
+class Readers {
+ public:
+  Readers(const NetworkConfig& config, Plan& plan);
+  // The step that alone reads the value, and is there; or nullopt.
+  std::optional<std::size_t> only(Value v) const;
+  std::optional<std::size_t> maker(Value v) const;
+  bool is_gone(std::size_t step) const { return gone_[step]; }
+  // The step makes this value from now on.
+  void give(std::size_t step, Value v);
+  // The step reads what another one has read alone.
+  void take_over(std::size_t step, Value v) { values_[v].reader = step; }
+  void remove(std::size_t step) { gone_[step] = true; }
+  void close();  // removes them from the plan
+
+ private:
+  struct Of {
+    std::size_t reads = 0, reader = 0;
+    std::optional<std::size_t> maker;
+    bool outside = false;  // an output, or what one is compared with
+  };
+  Plan& plan_;
+  std::unordered_map<Value, Of> values_;
+  std::vector<bool> gone_;
+};
 
 // Steps [i] and [i + k] of a plan, the second being the only one that reads
 // what the first gives.

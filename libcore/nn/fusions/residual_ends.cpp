@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "libcore/nn/fusions/fusions.h"
@@ -15,44 +16,51 @@ bool is(const NetworkConfig& config, const PlannedLayer& step,
          !layer.each_step;
 }
 
-// The batch normalisation whose output only the sum reads; end() if there is
-// none.  Of sequences, padding would be in its gradient.
-std::vector<PlannedLayer>::iterator norm_of(const NetworkConfig& config,
-                                            const Layout& layout, Plan& plan,
-                                            const PlannedLayer& sum) {
-  return std::ranges::find_if(plan.steps, [&](const PlannedLayer& step) {
-    if (!is(config, step, "batch_norm") || layout.form(step.output).steps)
-      return false;
-    const auto reader = only_reader(config, plan, step.output);
-    return reader != plan.steps.end() && &*reader == &sum;
-  });
+// The batch normalisation whose output only the sum reads; the earlier one of
+// two.  Of sequences, padding would be in its gradient.
+std::optional<std::size_t> norm_of(const NetworkConfig& config,
+                                   const Layout& layout, const Plan& plan,
+                                   const Readers& readers, std::size_t sum) {
+  std::optional<std::size_t> found;
+  for (const Value v : plan.steps[sum].inputs) {
+    const auto maker = readers.maker(v);
+    if (!maker || readers.is_gone(*maker) || readers.only(v) != sum) continue;
+    if (!is(config, plan.steps[*maker], "batch_norm") || layout.form(v).steps)
+      continue;
+    found = std::min(found.value_or(*maker), *maker);
+  }
+  return found;
 }
 
 }  // namespace
 
 void residual_ends(const NetworkConfig& config, const Layout& layout,
                    Plan& plan) {
+  Readers readers(config, plan);
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     PlannedLayer& sum = plan.steps[i];
-    if (!is(config, sum, "add") || sum.inputs.size() != 2) continue;
-    const auto relu = only_reader(config, plan, sum.output);
-    if (relu == plan.steps.end() || !is(config, *relu, "activation") ||
-        relu->settings.activation("activation").kind !=
+    if (readers.is_gone(i) || !is(config, sum, "add") || sum.inputs.size() != 2)
+      continue;
+    const auto relu = readers.only(sum.output);
+    if (!relu || !is(config, plan.steps[*relu], "activation") ||
+        plan.steps[*relu].settings.activation("activation").kind !=
             tensor::Activation::kRelu)
       continue;
-    const auto norm = norm_of(config, layout, plan, sum);
-    if (norm == plan.steps.end()) continue;
+    const auto norm = norm_of(config, layout, plan, readers, i);
+    if (!norm) continue;
     // Where the sum was, as both of its inputs are there by then.
-    PlannedLayer end = std::move(*norm);
+    PlannedLayer end = std::move(plan.steps[*norm]);
     end.inputs.push_back(sum.inputs[sum.inputs[0] == end.output ? 1 : 0]);
-    end.output = relu->output;
+    end.output = plan.steps[*relu].output;
     end.make = layers::make_residual_end;
     end.manners = layers::manners_of_residual_end();
     sum = std::move(end);
-    plan.steps.erase(relu);
-    plan.steps.erase(norm);
-    --i;
+    readers.give(i, sum.output);
+    readers.take_over(i, sum.inputs[0]);
+    readers.remove(*relu);
+    readers.remove(*norm);
   }
+  readers.close();
 }
 
 }  // namespace dl::nn::fusions
