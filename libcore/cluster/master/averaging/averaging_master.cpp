@@ -17,14 +17,6 @@ namespace {
 constexpr double kAloneSeconds = 1, kMostAloneSeconds = 60;
 constexpr double kAloneFloatsPerSecond = 1.2e6;  // a few hundredths of it
 
-// Of so many that are left.  The last two rounds of an epoch share them: a step
-// from the gradient of one or two slots is far noisier than all before it, and
-// nothing comes after it.
-std::int64_t slots_of_round(std::int64_t left, std::int64_t replicas) {
-  if (left / 2 >= replicas) return replicas;
-  return left > replicas ? (left + 1) / 2 : left;
-}
-
 }  // namespace
 
 AveragingEpoch::AveragingEpoch(RunContext& context)
@@ -100,6 +92,25 @@ std::int64_t AveragingEpoch::alone_batches(std::int64_t first) const {
   return every > 0 ? std::min(batches, every - first % every) : batches;
 }
 
+// The last two rounds of an epoch share the slots that are left: a step from
+// the gradient of one or two is far noisier than all before it, and nothing
+// comes after it.  Where the last one would still have less than half of a
+// round's examples, there is one round of all.
+std::int64_t AveragingEpoch::slots_of_round(std::int64_t first,
+                                            std::int64_t of_slot,
+                                            std::int64_t replicas) const {
+  const std::int64_t batches = order_.batches() - first;
+  const std::int64_t left = (batches + of_slot - 1) / of_slot;
+  if (left / 2 >= replicas) return replicas;
+  if (left <= replicas) return left;
+  const std::int64_t half = (left + 1) / 2;
+  if (how().keeps_history()) return half;  // no replica has two slots of one
+  const std::int64_t from = first + half * of_slot;
+  const std::int64_t examples = order_.examples(from, order_.batches() - from);
+  const std::int64_t whole = replicas * of_slot * context_.settings.batch;
+  return 2 * examples < whole ? left : half;
+}
+
 void AveragingEpoch::open_round() {
   const std::int64_t first = rounds_.empty() ? done_ : rounds_.back().end;
   const std::int64_t replicas =
@@ -109,8 +120,7 @@ void AveragingEpoch::open_round() {
   const std::int64_t of_slot =
       how().alone && replicas == 1 ? alone_batches(first) : slot_batches();
   const std::int64_t left = order_.batches() - first;
-  const std::int64_t slots =
-      slots_of_round((left + of_slot - 1) / of_slot, replicas);
+  const std::int64_t slots = slots_of_round(first, of_slot, replicas);
   const std::int64_t end = first + std::min(left, slots * of_slot);
   OpenRound round(static_cast<std::size_t>(slots), context_.state);
   round.of_slot = of_slot;

@@ -117,6 +117,8 @@ class AveragingEpoch : public Phase {
 
   bool may_open() const;
   std::int64_t alone_batches(std::int64_t first) const;
+  std::int64_t slots_of_round(std::int64_t first, std::int64_t of_slot,
+                              std::int64_t replicas) const;
   void cut_short();
   void take_cut(OpenRound& round, Lease& lease, std::int64_t count);
   void open_round();

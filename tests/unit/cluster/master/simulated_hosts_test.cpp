@@ -280,6 +280,13 @@ TEST_CASE("The last two rounds of an epoch share what is left",
   CHECK(slots(20) == Counts{20, 20});
   CHECK(slots(39) == Counts{20, 20});
   CHECK(slots(64) == Counts{40});
+  // The last of 14 mini-batches has one example.
+  bench.options.batch = 3;
+  CHECK(slots(3) == Counts{3, 3, 3, 5});
+  bench.options.mode = "averaging";
+  bench.options.averaging.frequency = 1;
+  CHECK(slots(3) == Counts{3, 3, 3, 5});
+  CHECK(slots(4) == Counts{4, 4, 3, 3});
 }
 
 TEST_CASE("An all-reduce goes from the mean of all gradients", "[simulation]") {
