@@ -95,6 +95,16 @@ void Coordinator::take_ready(Member& member, Ready ready) {
 }
 
 void Coordinator::take_beat(Member& member, const Beat& beat) {
+  // Careful workers send one before each mini-batch, and wait for its answer.
+  constexpr int kMostBeats = 5000;
+  if (context_.now - member.second_began >= 1) {
+    member.second_began = context_.now;
+    member.beats = 0;
+  }
+  if (++member.beats > kMostBeats)
+    throw Error{
+        Code::kProtocol,
+        "Beat: more than " + std::to_string(kMostBeats) + " in a second"};
   if (beat.feed > context_.feed.number())
     throw Error{Code::kProtocol, "Beat: its feed is ahead of ours"};
   context_.note_exchange(member, beat.exchange);

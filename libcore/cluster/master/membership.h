@@ -79,6 +79,8 @@ struct Member {
   // so.
   std::uint64_t lease_at_hand = 0;
   std::int64_t batch_at_hand = -1;
+  double second_began = 0;  // in which it sent so many Beats
+  int beats = 0;
   std::string doing;
   std::vector<Fetch> wanted;  // records, while something else waits for it
   double retry = 0;           // nothing is sent before, after a failed send
