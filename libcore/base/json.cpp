@@ -173,12 +173,17 @@ Json parse_json(std::string_view text, const std::string& name, Code code,
   text = without_byte_order_mark(text);
   refuse_wide_text(text, name, code);
   StrictBuilder builder("JSON", max_values);
-  std::size_t read = text.find('\0');  // the parser takes it for the end
-  const bool has_end = read != std::string_view::npos;
-  if (!has_end) read = 0;
+  // The parser takes a NUL for the end.
+  const std::string_view whole = text;
+  text = text.substr(0, text.find('\0'));
+  const bool has_end = text.size() < whole.size();
+  std::size_t read = 0;
   CountingIterator<char> first(text.data(), &read);
   CountingIterator<char> last(text.data() + text.size(), &read);
-  if (!has_end && Json::sax_parse(first, last, &builder)) return builder.take();
+  const bool good = Json::sax_parse(first, last, &builder);
+  if (good && !has_end) return builder.take();
+  if (good) read = text.size();
+  const bool at_nul = has_end && read >= text.size();
   std::string_view before = text.substr(0, std::min(read, text.size()));
   auto line = 1 + std::count(before.begin(), before.end(), '\n');
   std::size_t start = before.rfind('\n');
@@ -187,7 +192,7 @@ Json parse_json(std::string_view text, const std::string& name, Code code,
                            : before.size() - start - 1;
   throw Error{code, name + ", line " + std::to_string(line) + ", column " +
                         std::to_string(std::max<std::size_t>(column, 1)) +
-                        ": " + (has_end ? "a NUL" : builder.problem())};
+                        ": " + (at_nul ? "a NUL" : builder.problem())};
 }
 
 Json parse_msgpack(std::span<const std::byte> bytes, const std::string& name,

@@ -74,7 +74,9 @@ int open_own(const std::string& path, int flags) {
     if (::fstat(file, &info) != 0) cannot_open(path, std::strerror(errno));
     if (S_ISFIFO(info.st_mode))
       throw Error{Code::kCantCreate, in_quotes(path) + " is a FIFO; remove it"};
-    if (!S_ISREG(info.st_mode)) cannot_open(path, "it is no file; remove it");
+    // A device such as /dev/null is there by the administrator.
+    if (!S_ISREG(info.st_mode) && !S_ISCHR(info.st_mode))
+      cannot_open(path, "it is no file; remove it");
     if (may_be_planted(info, path))
       cannot_open(path,
                   "it is a hard link, in a folder that others may write to; "
