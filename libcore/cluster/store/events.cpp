@@ -76,8 +76,7 @@ bool EventLog::write_waiting() {
 
 void EventLog::sync() {
   // EINVAL: a device, which has nothing to bring to a disk.
-  if (write_waiting() && !lost_ &&
-      (::fdatasync(file_) == 0 || errno == EINVAL))
+  if (write_waiting() && !lost_ && (::fdatasync(file_) == 0 || errno == EINVAL))
     return;
   throw Error{Code::kIo, "cannot write '" + displayed(path_) + "': " +
                              (lost_ ? "too many events waited for it"

@@ -4,7 +4,7 @@
 [ "$(id -u)" = 0 ] || { echo "needs root, to make files of another user" >&2; exit 77; }
 . "$DL_TEST_ROOT/tests/cli/dl-master/_iris.sh"
 try() {
-  dl-master -q --net net.json --data 'train-*.dls' --batch 8 --epochs 1 --local 1 "$@" 2>&1 >/dev/null
+  { dl-master -q --net net.json --data 'train-*.dls' --batch 8 --epochs 1 --local 1 "$@" >/dev/null; } 2>&1
   echo "status $?"
 }
 mkdir all own
