@@ -19,7 +19,7 @@ inline FileStamp stamp_of(const struct stat& info) {
   return {info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
 }
 
-// Of an open file; one of size -1 if the system does not tell.
+// The stamp of an open file; one of size -1 if the system does not tell.
 inline FileStamp stamp_of(int file) {
   struct stat info {};
   return ::fstat(file, &info) == 0 ? stamp_of(info) : FileStamp{};

@@ -95,8 +95,9 @@ void Coordinator::take_ready(Member& member, Ready ready) {
 }
 
 void Coordinator::take_beat(Member& member, const Beat& beat) {
-  // Careful workers send one before each mini-batch, and wait for its answer.
-  constexpr int kMostBeats = 5000;
+  // Careful workers send one before each mini-batch and wait for its answer,
+  // which takes longer than a 20,000th of a second.
+  constexpr int kMostBeats = 20000;
   if (context_.now - member.second_began >= 1) {
     member.second_began = context_.now;
     member.beats = 0;

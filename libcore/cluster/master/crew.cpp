@@ -141,7 +141,7 @@ std::optional<RouterSocket::Incoming> Crew::first_word(SocketLink& link,
   }
 }
 
-// What one cannot do others may.
+// Others may be able to do what one cannot.
 bool Crew::anybody_but(const StartedWorkers::Ended& ended,
                        RunContext* context) const {
   return workers_.others_live(ended.place) ||

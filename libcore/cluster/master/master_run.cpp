@@ -291,7 +291,7 @@ void Master::start() {
                    store_.incarnation(), *events_, *link_, log_);
   if (!measuring_ || options_.estimate)
     context_->updates = store_.begin_log(run_, state_);
-  // What the history does not tell must not be gone on from.
+  // A run must not go on from a state that the history does not tell.
   events_->on_trouble([this] {
     if (context_ && context_->updates) context_->updates->take_back_last();
   });

@@ -29,7 +29,7 @@ std::string host_of(const std::string& place) {
   return place.substr(place.find('@') + 1);
 }
 
-// What names of workers begin with; a number follows.
+// The beginning of workers' names; a number follows.
 std::string stem_of(const WorkerPlace& place) {
   return place.host.empty() ? "local-" : host_of(place.host) + ":";
 }

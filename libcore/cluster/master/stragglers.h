@@ -22,7 +22,7 @@ void note_trained(Member& member, std::int64_t batches, double now);
 // It has not trained them yet, as far as is known.
 void note_at_least(Member& member, std::int64_t batches, double now);
 
-// What workers need for a mini-batch, each held against the others.
+// Seconds that workers need for a mini-batch, each held against the others.
 class Medians {
  public:
   explicit Medians(const std::vector<Member*>& workers);

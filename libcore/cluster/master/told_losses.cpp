@@ -30,7 +30,7 @@ struct Sample {
   }
 };
 
-// Of all pairs of its own and another one's, those in which its own is higher.
+// Counts the pairs of its own and another one's in which its own is higher.
 double share_above(const Sample& own, const Sample& all) {
   double above = 0;
   for (const double loss : own.sorted)
@@ -93,7 +93,7 @@ std::optional<ToldLosses::Odd> ToldLosses::compare(
     const Odd odd{number, own.mean(), (all.sum - own.sum) / others,
                   told.loss_sum, told.examples};
     const double above = share_above(own, all);
-    // Of two, one may be too low as well as the other too high.
+    // With two, one may be too low as well as the other too high.
     const bool high = above >= kApart && odd.loss > kTimesHigher * odd.others &&
                       watch.is_near_best(odd.others) &&
                       (members.size() > 2 || watch.is_hopeless(odd.loss));

@@ -1,5 +1,5 @@
-// What each worker says that its mini-batches lose: whether one tells another
-// story than all others do with the same parameters.
+// The losses that each worker tells of its mini-batches: whether one tells
+// another story than all others do with the same parameters.
 //
 // Mini-batches are dealt at random, so the losses of honest workers over the
 // same time differ by chance alone.  A training that goes wrong does so for

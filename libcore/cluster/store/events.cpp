@@ -17,7 +17,7 @@ namespace dl::cluster {
 
 namespace {
 
-// Of some hundred thousand events.
+// Room for some hundred thousand events.
 constexpr std::size_t kMostWaiting = std::size_t{64} << 20;
 
 // Whether a crash cut the last line short.

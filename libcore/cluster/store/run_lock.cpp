@@ -81,7 +81,7 @@ bool write_holder(int file, const Holder& holder, const std::string& before) {
   return false;
 }
 
-// What a write that was cut short leaves of a lock.
+// The rest of a lock whose write was cut short.
 bool is_begun(const std::string& text) {
   return text.find_first_not_of("0123456789 ") == std::string::npos;
 }

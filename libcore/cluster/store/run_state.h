@@ -90,7 +90,7 @@ struct RunState {
              double their_loss_sum, double applied,
              std::uint64_t staleness = 0);
 
-  // Of the epoch so far, these were false: puts a mean in their place.
+  // Puts a mean in the place of losses of the epoch so far that were false.
   void replace_losses(double their_loss_sum, std::int64_t trained_examples,
                       double mean);
 

@@ -192,7 +192,7 @@ void ConnectionGuard::check() {
 
 void ConnectionGuard::note_flow(const Connection& connection,
                                 const ConnectionBytes::Flow& flow) {
-  // Of who was let in; others are nobody's concern.
+  // Strangers are nobody's concern, only those that were let in.
   if (connection.limit == 0 || connection.peer.empty()) return;
   if (!flow.in && !flow.out) return;
   ConnectionBytes::Flow& all = flows_[connection.peer];

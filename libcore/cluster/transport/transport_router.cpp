@@ -240,7 +240,7 @@ void RouterSocket::State::serve() {
     gone.push_back(each.peer);
     ended.push_back({std::move(each.peer), std::move(each.why)});
   }
-  // What it sent before may still be under way.
+  // Messages that it sent before may still be under way.
   for (; gone.size() > kGoneKept; gone.pop_front()) let_in.erase(gone.front());
   flush();
   report();

@@ -21,7 +21,7 @@ void fuse(const NetworkConfig& config, const Layout& layout, bool training,
 
 namespace fusions {
 
-// Who reads and makes the values of a plan, by the place of the step.  Steps
+// The steps that read and make the values of a plan, by their place.  Steps
 // that are fused away are only marked until close(), so places stay.
 class Readers {
  public:

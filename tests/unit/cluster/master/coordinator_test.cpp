@@ -326,6 +326,24 @@ TEST_CASE("a connection is of one process") {
   CHECK(master.context.members.joined() < 10);
 }
 
+TEST_CASE("a worker that floods the master with Beats is put out") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(settings(Mode::kSharing), Limits{}, folder, saved, 1,
+                kExamples);
+  Worker& a = master.join("a");
+  master.join("b");
+  const Message beat = Beat().to_message();
+  for (int i = 0; i < 20'000; ++i) master.deliver(a, beat);
+  master.coordinator->tick(master.now);
+  CHECK(master.context.members.workers().size() == 2);
+  for (int i = 0; i < 20; ++i) master.deliver(a, beat);
+  for (int i = 0; i < 3; ++i) master.turn();
+  CHECK(a.refused == 69);
+  REQUIRE(master.context.members.workers().size() == 1);
+  CHECK(master.context.members.workers()[0]->hello.name == "b");
+}
+
 TEST_CASE("a connection that was ended is a loss, though its worker is back") {
   Folder folder;
   std::optional<RunState> saved;

@@ -1,4 +1,4 @@
-// What a master does for a message does not grow with its members, nor with
+// A master's work for a message does not grow with its members, nor with
 // those that it once had: work is counted, not timed.
 
 #include <catch2/catch.hpp>

@@ -101,7 +101,7 @@ TEST_CASE("bytes on their way are a sign of life, for an hour") {
   const auto working = [](const Member&) { return true; };
   Membership::note_flow(a, {.in = false, .out = true}, 50);
   CHECK(members.stuck(100, 60, working).empty());
-  // What it takes in says nothing of whether it can still speak.
+  // Bytes that it takes in do not say whether it can still speak.
   REQUIRE(members.silent(50, 6, kReturn).size() == 1);
   members.heard(a, 100);
   for (double now = 105; now < 100 + kLongestTransfer; now += 5) {

@@ -72,7 +72,7 @@ class Bench {
     return outcome;
   }
 
-  // Of the run that was the last.
+  // The lines of the run that was the last.
   std::vector<dl::Json> events() const {
     std::ifstream lines(folder_ / "events");
     std::vector<dl::Json> events;

@@ -108,7 +108,7 @@ TEST_CASE("false losses of one worker do not stop the run: it is named") {
                line.find("losses") != line.npos;
       }));
       for (const EpochScore& score : state.history) CHECK(score.loss < 2.4);
-      // What is in the log does not bring them back.
+      // The log does not bring them back.
       RunState again = *saved;
       CHECK_FALSE(again.watch.wrong());
     }

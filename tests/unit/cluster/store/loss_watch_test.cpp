@@ -128,7 +128,7 @@ TEST_CASE("a network that may have died is told of once") {
   CHECK(other.may_have_died());
   CHECK(other.to_json() == json);
 
-  // Of data that cannot be learnt it will be so again.
+  // With data that cannot be learnt it will be so again.
   LossWatch back;
   back.expect(kTenClasses);
   back.start_again(300, other);
