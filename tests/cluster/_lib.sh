@@ -54,15 +54,23 @@ finish() {
   echo "$1: status $status"
 }
 
+# slay NAME: kills it, waits for it and prints its status.
+slay() {
+  { kill -KILL "${pid[$1]}"; finish "$1"; } 2>/dev/null  # as above
+}
+
 # await WHAT COMMAND...: tries until the command succeeds, at most $patience s, 20 if
 # that is not set.
 await() {
   local what=$1 i
   shift
-  for ((i = 0; i < 20 * ${patience:-20}; i++)); do
-    "$@" >/dev/null 2>&1 && return
-    sleep 0.05
-  done
+  # Bash would report here what was killed meanwhile.
+  {
+    for ((i = 0; i < 20 * ${patience:-20}; i++)); do
+      "$@" >/dev/null && return
+      sleep 0.05
+    done
+  } 2>/dev/null
   fail "waited ${patience:-20} s for $what"
 }
 
@@ -304,14 +312,12 @@ deadly_tree() {
   done
   for child in 3 4; do await "a parent" fed "$name" $child 1; done
   for child in 5 6; do await "a parent" fed "$name" $child 2; done
-  kill -KILL "${pid[a]}"
-  finish a
+  slay a
   # The last leaf steps in.
   for child in 3 4; do await "another parent" fed "$name" $child '1 0 7'; done
   worker late "$name"
   await "it to join" event "$name.safetensors.run" '"event":"join".*"worker":8}'
-  kill -KILL "${pid[brake]}"
-  finish brake
+  slay brake
   finish b
   finish "$name"
   for worker in c d e f late; do finish $worker; done
@@ -361,8 +367,7 @@ through_proxy() {
     esac
     cat ended
   done
-  kill -KILL "${pid["$name-proxy"]}"
-  finish "$name-proxy" >/dev/null
+  slay "$name-proxy" >/dev/null
   [ "$(wc -l <"$name-proxy.out")" = "$faults" ] ||
     fail "the proxy still had faults in store"
   check "$name.safetensors.run"

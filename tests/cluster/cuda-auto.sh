@@ -49,8 +49,7 @@ master gone --epochs 1000 --min-workers 2
 gpus gone-w
 await "two workers" devices gone 2
 { # bash reports what dies at once
-  kill -KILL "${pid[gone-w]}"
-  finish gone-w
+  slay gone-w
 } 2>/dev/null
 left() { event gone.safetensors.run '"event":"leave".*"worker":1[,}]' && event gone.safetensors.run '"event":"leave".*"worker":2[,}]'; }
 await "both to leave" left

@@ -35,7 +35,6 @@ finish m
 finish a
 finish b
 cat strangers.out
-kill -KILL "${pid[strangers]}"
-finish strangers >/dev/null
+slay strangers >/dev/null
 check m.safetensors.run
 grep -q "few descriptors are left" m.err && echo "strangers are told of"

@@ -30,6 +30,6 @@ all_ended || fail "a worker is left"
 check m.safetensors.run >/dev/null
 rm -r m.safetensors.run
 start m 3
-{ kill -KILL "${pid[m]}"; finish m; } 2>/dev/null  # bash would report it
+slay m
 await "the workers' end" all_ended
 check m.safetensors.run >/dev/null

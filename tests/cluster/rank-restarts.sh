@@ -13,8 +13,7 @@ rank() {
   await "$1 to join" joined "$2"
 }
 rank first 1
-kill -KILL "${pid[first]}"
-finish first
+slay first
 rank second 2
 kill -STOP "${pid[second]}"
 rank third 3
