@@ -11,7 +11,7 @@ worker b m
 for w in a b; do
   await "$w to notice" said $w.err 'heard nothing of the master .* for 2 s'
 done
-{ kill -KILL "${pid[m]}"; finish m; } 2>/dev/null
+slay m
 train
 for w in m a b; do finish $w; done
 check m.safetensors.run

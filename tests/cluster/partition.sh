@@ -2,21 +2,11 @@
 # A switch between two networks forgets one of them, so that neither side hears
 # of it.  The master's side goes on without the others; they come back by
 # themselves when the line does, and every example counts once.
-skip() { echo "$*" >&2; exit 77; }
-command -v ip nsenter >/dev/null || skip "no ip or nsenter"
-if [ -z "${alone:-}" ]; then
-  map=()
-  [ "$(id -u)" = 0 ] || map=(--map-root-user)
-  unshare --net "${map[@]}" true 2>/dev/null ||
-    skip "no network namespaces here"
-  alone=1 exec unshare --net "${map[@]}" bash "$0"
-fi
+. "$DL_TEST_ROOT/tests/cluster/_own_network.sh"
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
 ip link add switch type bridge 2>/dev/null || skip "no bridges here"
 ip link set switch up
-network_of() { readlink "/proc/$1/ns/net"; }
-apart() { [ "$(network_of self)" != "$(network_of "$1")" ]; }
 side() { # NAME ADDRESS: a network of its own on the switch
   run "$1" unshare --net sleep 1000
   await "$1's network" apart "${pid[$1]}"
@@ -50,12 +40,12 @@ part() { # NAME OPTION...
   for w in 1 2; do
     await "$w to come back" twice "joined tcp" "$name-$w.err"
   done
-  { kill -KILL "${pid["$name-brake"]}"; finish "$name-brake"; } 2>/dev/null
+  slay "$name-brake"
   for w in "$name" "$name-1" "$name-2"; do finish "$w"; done
   check "$run"
 }
 part sharing --mode sharing
 part averaging --mode averaging --workers 3
 for w in near far; do
-  { kill -KILL "${pid[$w]}"; finish "$w"; } >/dev/null 2>&1
+  slay "$w" >/dev/null
 done

@@ -2,15 +2,8 @@
 # Two workers behind a line on which the parameters and what comes back of them
 # take several times as long as --lost-after: bytes that flow are a sign of life,
 # and nobody is lost.
-skip() { echo "$*" >&2; exit 77; }
-command -v ip nsenter tc >/dev/null || skip "no ip, nsenter or tc"
-if [ -z "${alone:-}" ]; then
-  map=()
-  [ "$(id -u)" = 0 ] || map=(--map-root-user)
-  unshare --net "${map[@]}" true 2>/dev/null ||
-    skip "no network namespaces here"
-  alone=1 exec unshare --net "${map[@]}" bash "$0"
-fi
+also=tc
+. "$DL_TEST_ROOT/tests/cluster/_own_network.sh"
 limit=120
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
@@ -25,8 +18,6 @@ cat >net.json <<'JSON'
     {"type": "output", "units": 3, "activation": "softmax",
      "loss": "negative_log_likelihood"}] }
 JSON
-network_of() { readlink "/proc/$1/ns/net"; }
-apart() { [ "$(network_of self)" != "$(network_of "$1")" ]; }
 ip link set lo up
 run far unshare --net sleep 1000
 await "a network" apart "${pid[far]}"
@@ -56,4 +47,4 @@ slow() { # NAME OPTION...
 slow averaging --mode averaging --workers 2 --frequency 5
 slow sync --mode sync --workers 2
 slow sharing --mode sharing
-{ kill -KILL "${pid[far]}"; finish far; } >/dev/null 2>&1
+slay far >/dev/null

@@ -54,11 +54,8 @@ std::uint64_t digest_of_next(const Receive& receive) {
 TEST_CASE("messages of more than 4 GiB arrive whole", "[.large]") {
   const Sizes sizes{.updater_state = kReals};
   RouterSocket master(kAny, {}, {});
-  master.expect({.from = kFromWorker, .sizes = sizes, .greets = true},
-                {.from = kFromMaster, .sizes = sizes});
   DealerSocket worker(master.endpoint(), {}, {});
-  worker.expect({.from = kFromMaster, .sizes = sizes},
-                {.from = kFromWorker, .sizes = sizes});
+  expect_all(master, worker, sizes);
   REQUIRE(turn([&] { return worker.send(Hello{}.to_message(), {}, 10ms); }));
   const std::string peer = next(master, worker).peer;
   master.let_in(peer);

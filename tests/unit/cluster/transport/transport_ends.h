@@ -66,6 +66,15 @@ inline Received next(DealerSocket& worker, RouterSocket& master) {
   return std::move(*got);
 }
 
+// Both may send all that a master and its workers do, of these sizes.
+inline void expect_all(RouterSocket& master, DealerSocket& worker,
+                       const Sizes& sizes) {
+  master.expect({.from = kFromWorker, .sizes = sizes, .greets = true},
+                {.from = kFromMaster, .sizes = sizes});
+  worker.expect({.from = kFromMaster, .sizes = sizes},
+                {.from = kFromWorker, .sizes = sizes});
+}
+
 // The peer's id, once it has said something.
 inline std::string meet(RouterSocket& master, DealerSocket& worker) {
   REQUIRE(turn([&] { return worker.send(beat(0), {}, 10ms); }));

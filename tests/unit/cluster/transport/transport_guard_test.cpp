@@ -385,11 +385,8 @@ TEST_CASE("what waits for a slow peer of the feed can be taken back") {
 TEST_CASE("a long message that is on its way is seen at both ends") {
   const Sizes sizes{.parameters = 4 << 20};
   RouterSocket master(kAny, {}, {});
-  master.expect({.from = kFromWorker, .sizes = sizes, .greets = true},
-                {.from = kFromMaster, .sizes = sizes});
   DealerSocket worker(master.endpoint(), {}, {});
-  worker.expect({.from = kFromMaster, .sizes = sizes},
-                {.from = kFromWorker, .sizes = sizes});
+  expect_all(master, worker, sizes);
   REQUIRE(turn([&] { return worker.send(Hello().to_message(), {}, 10ms); }));
   const std::string peer = next(master, worker).peer;
   master.let_in(peer);
