@@ -143,7 +143,7 @@ bool same_but_for_case(std::string_view a, std::string_view b) {
   });
 }
 
-// Letters to insert, drop or replace, or neighbours to swap, to make b of a.
+// Letters to insert, drop or replace, or neighbors to swap, to make b of a.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, last, row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);

@@ -1,10 +1,10 @@
 // The order of an epoch: which examples make up mini-batch i.
 //
-// A catalogue lists the records of all shards.  Each epoch the records are put
+// A catalog lists the records of all shards.  Each epoch the records are put
 // in a new order and the examples inside each record too, both from the seed
 // and the epoch's number alone; the epoch is the resulting sequence cut into
 // mini-batches of equal size, the last one possibly short.  So a batch is named
-// by (epoch, index), and any process with the catalogue can assemble it.
+// by (epoch, index), and any process with the catalog can assemble it.
 //
 // Examples mix within a record and records mix freely: for a thorough shuffle,
 // dl-shard deals examples over records at random once.

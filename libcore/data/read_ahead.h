@@ -2,7 +2,7 @@
 // while the caller works on one.
 //
 // Only what is there is read ahead.  Where the next record comes when the last
-// one has been answered, as in a dialogue, the caller reads it itself: it is
+// one has been answered, as in a dialog, the caller reads it itself: it is
 // not handed from thread to thread first.
 
 #ifndef DL_LIBCORE_DATA_READ_AHEAD_H_

@@ -1,4 +1,4 @@
-// Checks of attention and of normalisation by groups.
+// Checks of attention and of normalization by groups.
 
 #include "libcore/base/error.h"
 #include "libcore/device/check.h"

@@ -17,7 +17,7 @@ Rows check_local_norm(DType real, const tensor::LocalNorm& spec,
               spec.window <= tensor::LocalNorm::kMostWindow,
           "a window of channels that has no middle, or too many");
   require(spec.k > 0 && spec.alpha >= 0 && spec.beta >= 0,
-          "a response that is normalised by nothing");
+          "a response that is normalized by nothing");
   return rows_of(*views.begin());
 }
 

@@ -3,7 +3,7 @@
 //   f32     as they are; where it halves them, without the zeros (-0 is one
 //           too), with positions as in sparse
 //   f16     rounded to binary16
-//   int8    127 steps to either side, of the largest of 1024 neighbours
+//   int8    127 steps to either side, of the largest of 1024 neighbors
 //   sparse  the largest; positions as gaps in Golomb-Rice code, a sign, and a
 //           magnitude: one for all (1 bit, the sign), one of 2, 8 or 128 levels
 //           fitted to what was chosen (2, 4, 8 bits), or binary16

@@ -1,4 +1,4 @@
-// gzip and zstd in front of raw files, recognised by magic number.
+// gzip and zstd in front of raw files, recognized by magic number.
 
 #ifndef DL_LIBCORE_IO_DECOMPRESS_H_
 #define DL_LIBCORE_IO_DECOMPRESS_H_

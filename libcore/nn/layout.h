@@ -29,7 +29,7 @@ struct Segment : TensorSpec {
   std::int64_t elements() const { return shape.elements(); }
 };
 
-// [begin, end) of the parameters, which share an updater: neighbours with equal
+// [begin, end) of the parameters, which share an updater: neighbors with equal
 // configurations are one range.  The state of all ranges lies one after the
 // other, that of a range as [per_parameter, end - begin].
 struct StateRange {

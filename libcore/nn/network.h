@@ -5,7 +5,7 @@
 // mini-batch is divided over lanes, each a Device driven by a thread of its
 // own with its own activations and gradients; gradients are then summed in the
 // order of the lanes, so the result depends on their number but never on
-// timing.  Batch normalisation sums its statistics over all lanes, and large
+// timing.  Batch normalization sums its statistics over all lanes, and large
 // dense layers are divided by units instead (plan_joint.h).
 //
 // Lanes whose devices have memories of their own get the parameters from the
@@ -182,7 +182,7 @@ class Network {
   };
   Found step(const Batch& batch, const Position& at, std::int64_t segment,
              tensor::UpdateTo to, const UpdateSink& sink, double most_loss);
-  // Per layer: gradient normalisation, l1 and l2 (not for batch_norm), then
+  // Per layer: gradient normalization, l1 and l2 (not for batch_norm), then
   // its updater: update() holds what is to be subtracted from the parameters.
   // Once after each compute_gradient().
   // Returns whether update() and the updater's state are finite, which from a
@@ -219,7 +219,7 @@ class Network {
                                tensor::Tensor& room) const;
 
   // The outputs, after their activations, in the units of the labels.
-  // Dropout is off; batch normalisation uses its running statistics.
+  // Dropout is off; batch normalization uses its running statistics.
   // n may exceed max_batch.  On the cpu, without training, an example's output
   // follows from it alone, to the bit: neither the other examples nor the
   // number of lanes change it.

@@ -1,4 +1,4 @@
-// Batch normalisation over all but the last dimension.
+// Batch normalization over all but the last dimension.
 
 #ifndef DL_LIBCORE_TENSOR_BATCH_NORM_H_
 #define DL_LIBCORE_TENSOR_BATCH_NORM_H_

@@ -225,7 +225,7 @@ class Device {
                                 View z, View target, View mask,
                                 double scale) = 0;
 
-  // Batch normalisation and its gradients, see batch_norm.h.  y may be x, and
+  // Batch normalization and its gradients, see batch_norm.h.  y may be x, and
   // dx may be dy.  sum_squares_about: s[c] = sum of (x - mean[c])^2.
   virtual void sum_squares_about(View s, View x, View mean) = 0;
   virtual void batch_norm(const BatchNorm& spec, View y, View x) = 0;
@@ -236,7 +236,7 @@ class Device {
                                    View x, View sum_dy, View sum_dy_xhat,
                                    double count) = 0;
 
-  // Normalisation of x [n, s, c] over all s and the channels of each of g
+  // Normalization of x [n, s, c] over all s and the channels of each of g
   // groups (channels side by side; g divides c) of an example by itself:
   //   y = (x - mean) / sqrt(variance + epsilon) * gamma[c] + beta[c]
   // gamma and beta [c] may be empty: 1 and 0.  statistics [n, g, 2] takes the
@@ -289,7 +289,7 @@ class Device {
 
   // One step of training in one pass over memory.  The components of state are
   // views of their own, so that a range may be cut into pieces.  Parameters may
-  // be empty where they are neither regularised, decayed nor written.
+  // be empty where they are neither regularized, decayed nor written.
   // A number becomes NaN unless all that was written is finite, state included,
   // or where the step's guard is.
   virtual void update(UpdateTo to, std::span<const Updating> tensors) = 0;

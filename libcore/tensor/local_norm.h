@@ -1,4 +1,4 @@
-// Local response normalisation (Krizhevsky et al. 2012).
+// Local response normalization (Krizhevsky et al. 2012).
 
 #ifndef DL_LIBCORE_TENSOR_LOCAL_NORM_H_
 #define DL_LIBCORE_TENSOR_LOCAL_NORM_H_

@@ -1,6 +1,6 @@
 // Layers that are one primitive of the cpu device, on one thread: convolution
 // with max pooling and recurrent layers, at the shapes of the reference
-// networks; attention, depthwise convolution and normalisation at those of
+// networks; attention, depthwise convolution and normalization at those of
 // small transformers and of MobileNet.
 //
 // of_peak counts the arithmetic of the plain definition.  Convolution with max

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Sharing with --staleness 0 in a tree, with batch normalisation: averaged
+# Sharing with --staleness 0 in a tree, with batch normalization: averaged
 # statistics go down the tree and Tasks do not, and still two runs of seven
 # processes give equal models and scores.
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"

@@ -38,7 +38,7 @@ def read_model(path):
 
 def read_batches(path, batch, normalizer):
     """The full mini-batches of a shard in their order, as (x, y): x [n, ...] in
-    float32 and normalised, y as stored."""
+    float32 and normalized, y as stored."""
     parts = list(records(path))
     x = np.concatenate([part["features"] for part in parts])
     y = np.concatenate([part["labels"] for part in parts])

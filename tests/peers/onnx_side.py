@@ -1,5 +1,5 @@
 """ONNX Runtime's side, predictions only: see peer_step.cpp for the
-conversation.  The data are in memory as normalised float32."""
+conversation.  The data are in memory as normalized float32."""
 
 import onnxruntime
 

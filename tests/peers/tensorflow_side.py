@@ -1,7 +1,7 @@
 """TensorFlow's side: see peer_step.cpp for the conversation.
 
 --xla: compiled.  The updaters are TensorFlow's fused ones.  The data are in
-memory as normalised float32."""
+memory as normalized float32."""
 
 import os
 

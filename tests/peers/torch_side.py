@@ -2,7 +2,7 @@
 
 --compile, --channels-last: how the model is run.  --exact: the updaters'
 formulas of dl-network(5) instead of PyTorch's fused optimizers.  The data are
-in memory as normalised float32 in the layout that the model works in."""
+in memory as normalized float32 in the layout that the model works in."""
 
 import math
 import time

@@ -178,7 +178,7 @@ def fast_optimizer(layers, compiled):
     kinds = {}
     for _, groups in layers:
         for group in groups:
-            # Neighbours of equal settings would be one group in a user's code.
+            # Neighbors of equal settings would be one group in a user's code.
             same = kinds.setdefault(group.updater["type"], [])
             for other in same:
                 if (other.updater, other.l2) == (group.updater, group.l2):

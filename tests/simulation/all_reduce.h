@@ -3,7 +3,7 @@
 // its own, and all go on from the mean of them.
 //
 // That mean is the gradient of the mini-batches taken together, and is computed
-// so; batch normalisation then sees all of them, too.
+// so; batch normalization then sees all of them, too.
 
 #ifndef DL_TESTS_SIMULATION_ALL_REDUCE_H_
 #define DL_TESTS_SIMULATION_ALL_REDUCE_H_

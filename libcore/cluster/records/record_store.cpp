@@ -121,7 +121,7 @@ std::shared_ptr<const data::DataSet> RecordStore::get(std::uint32_t shard,
     return at->second->set;
   }
   require(shard < shards_.size() && record < shards_[shard].records.size(),
-          "a record outside the catalogue");
+          "a record outside the catalog");
   auto set = std::make_shared<const data::DataSet>(load(shard, record));
   keep(key, set);
   return set;

@@ -15,7 +15,7 @@ namespace dl::cluster {
 // nesterovs, naming the layer.
 nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network);
 
-// The same network, whose updates are the gradients after normalisation, l1
+// The same network, whose updates are the gradients after normalization, l1
 // and l2.
 nn::NetworkConfig without_updaters(nn::NetworkConfig network);
 

@@ -1,4 +1,4 @@
-// Normalisation by groups of channels of each example.  Wide groups are summed
+// Normalization by groups of channels of each example.  Wide groups are summed
 // along their rows, narrow ones by columns side by side: some terms in float,
 // then in double.  The mean is taken off before squares are.
 

@@ -1,4 +1,4 @@
-// Local response normalisation, a strip of channels of a pixel at a time.
+// Local response normalization, a strip of channels of a pixel at a time.
 
 #include <algorithm>
 #include <cstdint>

@@ -195,8 +195,8 @@ void correlate(const Correlation& c, std::int64_t batch, float* y,
 }
 
 // Of the filters from `first` on, as many as to.n, to[point] with `step` floats
-// from one to the next.  Transforms go over neighbouring filters; in w,
-// channels are neighbours.  turned: room, [taps, taps, in, filters].
+// from one to the next.  Transforms go over neighboring filters; in w,
+// channels are neighbors.  turned: room, [taps, taps, in, filters].
 void transform_weights(const Correlation& c, const float* w, std::int64_t first,
                        const Packed& to, std::int64_t step, float* turned) {
   const std::int64_t in = c.in.channels, filters = to.n;

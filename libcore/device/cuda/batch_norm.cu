@@ -1,4 +1,4 @@
-// Batch normalisation, its statistics and gradients.
+// Batch normalization, its statistics and gradients.
 
 #include <cmath>
 #include <initializer_list>

@@ -32,7 +32,7 @@ inline std::int64_t positions_of(const ConvAxes& axes) {
   return volume({axes[0].positions, axes[1].positions, axes[2].positions});
 }
 
-// As of grey or coloured images: see four_windows.h.
+// As of gray or colored images: see four_windows.h.
 inline bool has_few_channels(const ConvAxes& axes, int channels, int groups) {
   const int taps = axes[0].taps * axes[1].taps * axes[2].taps;
   return groups == 1 && channels <= 3 && taps * channels <= 160;

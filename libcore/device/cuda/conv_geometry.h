@@ -81,7 +81,7 @@ struct Place {
 };
 
 // Rows of a matrix are positions, of all examples: example by example, or
-// position by position, so that neighbours miss the same taps.
+// position by position, so that neighbors miss the same taps.
 struct Places {
   Divisor split;  // by the positions of an example, or the examples
   bool by_position;

@@ -104,7 +104,7 @@ struct DirectBackwardData {
 };
 
 // What position m adds to the j-th weight, filters innermost, so that
-// neighbours read neighbours.
+// neighbors read neighbors.
 struct DirectSlope {
   DirectConv c;
   const float *x, *dy;

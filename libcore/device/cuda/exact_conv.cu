@@ -46,7 +46,7 @@ double part_inside(const ConvAxis& axis) {
   return inside / (double{1} * axis.positions * axis.taps);
 }
 
-// What rows by position gain must be more than what neighbouring windows gain
+// What rows by position gain must be more than what neighboring windows gain
 // that share pixels; and pixels are to be loads worth a sector of memory.
 bool is_sparse(const ConvAxes& axes, int group_channels) {
   double part = 1;

@@ -1,4 +1,4 @@
-// Normalisation by groups of channels of each example.  A group that a cache
+// Normalization by groups of channels of each example.  A group that a cache
 // holds is one block's; of others blocks sum ranges of rows of some channels,
 // from which groups and parameters take what is theirs.
 

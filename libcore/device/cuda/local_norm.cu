@@ -1,4 +1,4 @@
-// Local response normalisation, one channel after the other.  For the gradient
+// Local response normalization, one channel after the other.  For the gradient
 // a block looks at a strip of channels of one pixel.
 
 #include <algorithm>

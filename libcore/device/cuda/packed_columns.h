@@ -1,5 +1,5 @@
 // Kernels over rows of numbers of one kind whose threads keep to as many
-// neighbouring columns as 16 bytes hold.  What each column has of its own is
+// neighboring columns as 16 bytes hold.  What each column has of its own is
 // worked out once in a block.
 //
 // Map: a kernel's numbers and what it does with them,

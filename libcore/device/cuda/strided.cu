@@ -1,4 +1,4 @@
-// Moving numbers about.  Neighbouring threads write neighbouring elements;
+// Moving numbers about.  Neighboring threads write neighboring elements;
 // where those of x lie along another extent, blocks transpose tiles.
 //
 // Sums run in double, in an order that the sizes alone determine.

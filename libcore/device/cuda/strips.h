@@ -1,6 +1,6 @@
 // Kernels over arrays [examples, rows, columns] whose threads keep to a column,
-// so that what it has of its own is looked up once.  Neighbours in a block take
-// neighbouring columns.
+// so that what it has of its own is looked up once.  Neighbors in a block take
+// neighboring columns.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_STRIPS_H_
 #define DL_LIBCORE_DEVICE_CUDA_STRIPS_H_

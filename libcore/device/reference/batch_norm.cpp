@@ -1,4 +1,4 @@
-// Batch normalisation, its statistics and gradients.
+// Batch normalization, its statistics and gradients.
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Normalisation by groups of channels of each example.
+// Normalization by groups of channels of each example.
 
 #include <algorithm>
 #include <cmath>

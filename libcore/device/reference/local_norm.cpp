@@ -1,4 +1,4 @@
-// Local response normalisation, one element after the other.
+// Local response normalization, one element after the other.
 
 #include <algorithm>
 #include <cmath>

@@ -62,14 +62,14 @@ using Rule = bool (*)(const NetworkConfig& config, const Layout& layout,
 // A convolution and the max pooling behind it; see layers/conv2d.h.
 bool convolution_and_pooling(const NetworkConfig& config, const Layout& layout,
                              const Pair& pair);
-// Outside training: batch normalisation is a scaling of the layer before it.
+// Outside training: batch normalization is a scaling of the layer before it.
 bool batch_normalisation(const NetworkConfig& config, const Layout& layout,
                          const Pair& pair);
-// Batch normalisation by itself and relu behind it; see layers/batch_norm.h.
+// Batch normalization by itself and relu behind it; see layers/batch_norm.h.
 bool batch_norm_and_relu(const NetworkConfig& config, const Layout& layout,
                          const Pair& pair);
 // The end of a residual block: relu of a sum of two, one of which is batch
-// normalisation by itself.  Of the whole plan, as three become one.
+// normalization by itself.  Of the whole plan, as three become one.
 void residual_ends(const NetworkConfig& config, const Layout& layout,
                    Plan& plan);
 // An activation behind a layer that has none.

@@ -16,7 +16,7 @@ bool is(const NetworkConfig& config, const PlannedLayer& step,
          !layer.each_step;
 }
 
-// The batch normalisation whose output only the sum reads; the earlier one of
+// The batch normalization whose output only the sum reads; the earlier one of
 // two.  Of sequences, padding would be in its gradient.
 std::optional<std::size_t> norm_of(const NetworkConfig& config,
                                    const Layout& layout, const Plan& plan,

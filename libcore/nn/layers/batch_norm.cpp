@@ -1,4 +1,4 @@
-// Batch normalisation over all but the last dimension.
+// Batch normalization over all but the last dimension.
 //
 // In training, mean and variance (of the population: divided by the count) are
 // those of the whole mini-batch, over all lanes; the running statistics move

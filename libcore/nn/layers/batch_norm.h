@@ -1,4 +1,4 @@
-// Batch normalisation with what is behind it, in one pass over memory.
+// Batch normalization with what is behind it, in one pass over memory.
 
 #ifndef DL_LIBCORE_NN_LAYERS_BATCH_NORM_H_
 #define DL_LIBCORE_NN_LAYERS_BATCH_NORM_H_

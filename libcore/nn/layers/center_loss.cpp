@@ -1,6 +1,6 @@
 // An output layer that draws the inputs of each class together (Y. Wen et al.,
 // "A Discriminative Feature Learning Approach for Deep Face Recognition",
-// 2016): lambda / 2 |x - centre of x's class|^2 is added to the loss.
+// 2016): lambda / 2 |x - center of x's class|^2 is added to the loss.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 
 using tensor::View;
 
-// The site of the layer without its centres.
+// The site of the layer without its centers.
 LayerSite without_centers(LayerSite site) {
   site.parameters.pop_back();
   if (!site.gradients.empty()) site.gradients.pop_back();
@@ -55,7 +55,7 @@ class CenterLoss final : public Output {
     scale_ = weight_ * scale;
     const View away = away_.at(0, x_.shape), counted = counted_.at(0, x_.shape),
                squares = squares_.at(0, {x_.shape[0]});
-    // What is near its centre is to come nearer.
+    // What is near its center is to come nearer.
     device_->exact_matmul(away, target, false, centers_, false);
     device_->scale(away, -1);
     device_->add(away, 1, x_);
@@ -83,7 +83,7 @@ class CenterLoss final : public Output {
   View sum_;                 // of losses
   View centers_, gradient_;  // [units, inputs]
   double lambda_, alpha_, weight_, scale_ = 0;
-  View away_, counted_, squares_;  // x - centre, times the mask, |x - centre|^2
+  View away_, counted_, squares_;  // x - center, times the mask, |x - center|^2
   View x_, target_;                // of the step in progress, as rows
 };
 
@@ -112,9 +112,9 @@ void check_center_loss(const Settings& settings, const Complaint& complain) {
 std::vector<Key> center_loss_keys() {
   std::vector<Key> all = output_keys();
   all.push_back(key::number(
-      "lambda", "0.0002", "What being away from the centre costs.", kAtLeast0));
+      "lambda", "0.0002", "What being away from the center costs.", kAtLeast0));
   all.push_back(key::number("alpha", "0.05",
-                            "How fast centres follow, times their updater's "
+                            "How fast centers follow, times their updater's "
                             "rate.",
                             kAtLeast0));
   return all;
@@ -129,9 +129,9 @@ const LayerType& center_loss() {
           "An *output* for classes that draws the inputs of a class together "
           "(Wen et al. 2016):\n"
           "half *lambda* times the squared distance of its input from the "
-          "centre of its class is\n"
+          "center of its class is\n"
           "added to the loss of an example.\n"
-          "The centres [units, inputs] start at 0 and are moved towards the "
+          "The centers [units, inputs] start at 0 and are moved towards the "
           "inputs of their\n"
           "classes by the updater, with *alpha* in place of lambda.",
       .other_names = {"centerlossoutput", "centerlossoutputlayer"},

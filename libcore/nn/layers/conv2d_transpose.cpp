@@ -92,7 +92,7 @@ class Conv2dTranspose final : public Layer {
   LayerSite site_;
   View weight_, bias_;  // the site's or folded_
   View turned_, turned_gradient_;
-  Scaling scaling_;  // of the batch normalisation behind
+  Scaling scaling_;  // of the batch normalization behind
   Folded folded_;
   bool frozen_ = false;  // turned_ has the weights
   FusedActivation activation_;

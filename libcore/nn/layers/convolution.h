@@ -37,7 +37,7 @@ class Convolution final : public Layer {
   LayerSite site_;
   tensor::ActivationSpec f_;
   tensor::View weight_, bias_;  // the site's or folded_
-  Scaling scaling_;             // of the batch normalisation behind
+  Scaling scaling_;             // of the batch normalization behind
   Folded folded_;
   bool frozen_ = false;  // the kernel has weights, bias and activation
   FusedActivation activation_;

@@ -45,7 +45,7 @@ class Dense final : public Layer {
   tensor::ActivationSpec f_;
   Linear linear_;
   FusedActivation activation_;
-  Scaling scaling_;      // of the batch normalisation behind
+  Scaling scaling_;      // of the batch normalization behind
   bool frozen_ = false;  // the product has weights, bias and activation
 };
 

@@ -1,4 +1,4 @@
-// y = w x + b, number by number of the last dimension: a batch normalisation
+// y = w x + b, number by number of the last dimension: a batch normalization
 // about 0 with variance 1.
 
 #include "libcore/nn/config/layer_type.h"

@@ -1,4 +1,4 @@
-// Batch normalisation as part of the layer before it, outside training.
+// Batch normalization as part of the layer before it, outside training.
 
 #ifndef DL_LIBCORE_NN_LAYERS_FOLD_H_
 #define DL_LIBCORE_NN_LAYERS_FOLD_H_

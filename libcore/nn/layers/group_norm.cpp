@@ -1,4 +1,4 @@
-// Normalisation of each example by itself, in training and outside alike.
+// Normalization of each example by itself, in training and outside alike.
 
 #include "libcore/base/error.h"
 #include "libcore/nn/config/keys.h"
@@ -10,7 +10,7 @@ namespace {
 
 using tensor::View;
 
-// `positions` of an example that are normalised by themselves, each of
+// `positions` of an example that are normalized by themselves, each of
 // `together` rows of c channels.
 struct Grouping {
   std::int64_t positions, together, channels, groups;
@@ -141,8 +141,8 @@ const LayerType& group_norm() {
           "As *layer_norm*, with mean and variance of each of *groups* groups "
           "of channels\n"
           "side by side, over all pixels of an example.\n"
-          "As many groups as channels are instance normalisation.\n"
-          "Of a sequence, each step is normalised by itself.",
+          "As many groups as channels are instance normalization.\n"
+          "Of a sequence, each step is normalized by itself.",
       .other_names = {"groupnormalization", "instancenorm", "instancenorm2d",
                       "instancenormalization"},
       .keys = {key::integer("groups", "1",

@@ -1,4 +1,4 @@
-// Local response normalisation, over the last dimension.
+// Local response normalization, over the last dimension.
 
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"

@@ -29,7 +29,7 @@ struct PlannedLayer {
   Manners manners;
   std::int64_t summed = 0;  // see Blueprint
   std::unique_ptr<Layer> (*make)(const LayerSite&, Memory&) = nullptr;
-  // The batch normalisation that it does as well.
+  // The batch normalization that it does as well.
   std::optional<std::size_t> absorbs = {};
   // Parameters that others behind it have too: its gradient is added to theirs.
   bool adds_gradient = false;

@@ -24,7 +24,7 @@ class HostUpdater {
 
   std::size_t state_elements() const;
 
-  // Per layer: gradient normalisation, l1 and l2, then its updater, and the
+  // Per layer: gradient normalization, l1 and l2, then its updater, and the
   // constraints.  Vectors as Network's; what becomes of the gradient is not
   // said.  Returns whether what it made is finite; if not, neither parameters
   // nor state are of use.

@@ -1,4 +1,4 @@
-// From the lanes' gradients to updates: gradient normalisation, l1 and l2,
+// From the lanes' gradients to updates: gradient normalization, l1 and l2,
 // updaters.
 //
 // The flat vectors are cut into pieces, none across two tensors, which are

@@ -35,7 +35,7 @@ check early
 check between
 check words --shape 3
 check keras
-# State of updaters, in DL4J's blocks of neighbours with one updater, and of early
+# State of updaters, in DL4J's blocks of neighbors with one updater, and of early
 # versions by parameter.
 for name in functions codes early between; do
 	python3 - $name.safetensors <<'PY'

@@ -10,7 +10,7 @@ cat one-by-one-000.dls pets.dls one-by-one-000.dls >joined.dls
 infer joined.dls | cut -d, -f2- >twice
 { cat all all all; } | cut -d, -f2- | cmp - twice && echo "the same in a row"
 
-echo '== a dialogue: each is answered before the next one comes'
+echo '== a dialog: each is answered before the next one comes'
 mkfifo ask answer
 infer ask >answer &
 exec 4<answer 3>ask

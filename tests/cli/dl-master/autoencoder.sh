@@ -24,10 +24,10 @@ first, last = history[0], history[-1]
 assert last["loss"] < 0.3 * first["loss"], (first, last)
 print(sorted(last["metrics"]))
 END
-run 'train-*.dls' labelled.safetensors >/dev/null
+run 'train-*.dls' labeled.safetensors >/dev/null
 # What it gives is what goes in, in its units; labels are not looked at.
-dl-eval --model labelled.safetensors --max rmse=0.25 bare.dls | tail -n 1 | cut -c 1-4
-dl-eval --model labelled.safetensors test.dls | tail -n 1 | cut -c 1-4
+dl-eval --model labeled.safetensors --max rmse=0.25 bare.dls | tail -n 1 | cut -c 1-4
+dl-eval --model labeled.safetensors test.dls | tail -n 1 | cut -c 1-4
 dl-infer --model bare.safetensors test.dls | head -n 1 |
   sed 's/[0-9]\.[0-9.e-]*/X/g'
 # Probabilities of features that are no such thing are refused.

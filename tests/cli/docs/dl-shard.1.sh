@@ -1,6 +1,6 @@
 . "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
 page man/dl-shard.1.scd
-# CIFAR-10's files: a class and 32x32 pixels in three colours, 128 times.
+# CIFAR-10's files: a class and 32x32 pixels in three colors, 128 times.
 for file in 1 2; do
   awk 'BEGIN { for (i = 0; i < 64; ++i) printf "%c%3072s", i % 10 + 48, i }' |
     tr '0-9' '\000-\011' >data_batch_$file.bin

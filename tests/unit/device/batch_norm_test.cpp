@@ -1,4 +1,4 @@
-// Batch normalisation: the whole layer's gradient by finite differences on the
+// Batch normalization: the whole layer's gradient by finite differences on the
 // reference, each primitive of the cpu device against it.
 
 #include "tests/unit/device/lab.h"
@@ -41,7 +41,7 @@ Values normalise(const Shape& shape, const Values& x, const Values& gamma,
 
 }  // namespace
 
-TEST_CASE("batch normalisation, by hand") {
+TEST_CASE("batch normalization, by hand") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View x = lab.put(Shape{3, 2}, {1, 10, 2, 10, 3, 10});
@@ -61,7 +61,7 @@ TEST_CASE("batch normalisation, by hand") {
   }
 }
 
-TEST_CASE("reference batch normalisation's gradients") {
+TEST_CASE("reference batch normalization's gradients") {
   const bool relu = GENERATE(false, true);
   const Shape shape{3, 2, 2, 4};
   Lab lab("reference");
@@ -94,7 +94,7 @@ TEST_CASE("reference batch normalisation's gradients") {
               1e-8);
 }
 
-TEST_CASE("cpu batch normalisation agrees with the reference") {
+TEST_CASE("cpu batch normalization agrees with the reference") {
   const bool relu = GENERATE(false, true);
   for (const Shape& shape :
        {Shape{2, 1}, Shape{40, 3}, Shape{2, 5, 7, 20}, Shape{9, 128},
@@ -182,7 +182,7 @@ TEST_CASE("statistics in one pass agree with the reference") {
     }
 }
 
-TEST_CASE("batch normalisation refuses what does not fit") {
+TEST_CASE("batch normalization refuses what does not fit") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View x = lab.random(Shape{2, 3}, 1), c = lab.random(Shape{3}, 2),

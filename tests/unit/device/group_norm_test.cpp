@@ -1,4 +1,4 @@
-// Normalisation by groups: by hand, gradients by finite differences, the cpu
+// Normalization by groups: by hand, gradients by finite differences, the cpu
 // device against the reference.
 
 #include "tests/unit/device/lab.h"
@@ -37,7 +37,7 @@ Values normalise(const Case& c, const Values& x, const Values& gamma,
 
 }  // namespace
 
-TEST_CASE("normalisation by groups, by hand") {
+TEST_CASE("normalization by groups, by hand") {
   for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     Lab lab(name);
@@ -58,7 +58,7 @@ TEST_CASE("normalisation by groups, by hand") {
 }
 
 TEST_CASE(
-    "reference normalisation by groups has the gradients of its forward") {
+    "reference normalization by groups has the gradients of its forward") {
   for (const Case& c : kCases) {
     if (c.shape().elements() > 150) continue;
     CAPTURE(c.n, c.s, c.c, c.g);
@@ -91,7 +91,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("cpu normalisation by groups agrees with the reference") {
+TEST_CASE("cpu normalization by groups agrees with the reference") {
   for (const Case& c : kCases)
     for (const bool parameters : {true, false}) {
       CAPTURE(c.n, c.s, c.c, c.g, parameters);
@@ -151,7 +151,7 @@ TEST_CASE("equal values have no variance, and NaN stays in its group") {
     }
 }
 
-TEST_CASE("an example is normalised alike in every batch") {
+TEST_CASE("an example is normalized alike in every batch") {
   for (const Case& c : kCases) {
     CAPTURE(c.n, c.s, c.c, c.g);
     Lab lab(tested());
@@ -167,7 +167,7 @@ TEST_CASE("an example is normalised alike in every batch") {
   }
 }
 
-TEST_CASE("normalisation by groups refuses what does not fit") {
+TEST_CASE("normalization by groups refuses what does not fit") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     dl::tensor::Device& d = lab.device();

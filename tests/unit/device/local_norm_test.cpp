@@ -1,4 +1,4 @@
-// Local response normalisation: by hand, gradients by finite differences, the
+// Local response normalization: by hand, gradients by finite differences, the
 // cpu device against the reference.
 
 #include "tests/unit/device/lab.h"
@@ -35,7 +35,7 @@ Values forward(const Case& c, const Values& x) {
 
 }  // namespace
 
-TEST_CASE("local response normalisation, by hand") {
+TEST_CASE("local response normalization, by hand") {
   const LocalNorm spec{.window = 3, .k = 1, .alpha = 1, .beta = 2};
   for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
@@ -46,7 +46,7 @@ TEST_CASE("local response normalisation, by hand") {
   }
 }
 
-TEST_CASE("reference local normalisation has the gradient of its forward") {
+TEST_CASE("reference local normalization has the gradient of its forward") {
   for (const Case& c : kCases) {
     if (c.shape.elements() > 120) continue;
     CAPTURE(c.shape.to_string(), c.spec.window);
@@ -61,7 +61,7 @@ TEST_CASE("reference local normalisation has the gradient of its forward") {
   }
 }
 
-TEST_CASE("cpu local normalisation agrees with the reference") {
+TEST_CASE("cpu local normalization agrees with the reference") {
   for (const Case& c : kCases) {
     CAPTURE(c.shape.to_string(), c.spec.window);
     check_like_reference([&](Lab& lab) {
@@ -76,7 +76,7 @@ TEST_CASE("cpu local normalisation agrees with the reference") {
   }
 }
 
-TEST_CASE("local normalisation refuses what has no sense, and NaN passes") {
+TEST_CASE("local normalization refuses what has no sense, and NaN passes") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     dl::tensor::Device& d = lab.device();

@@ -461,7 +461,7 @@ TEST_CASE("parts have thresholds of their own, and cost nothing when idle") {
   CHECK(target[1300] == 0.5F);
 }
 
-TEST_CASE("parts of tensors: small ones go with a neighbour") {
+TEST_CASE("parts of tensors: small ones go with a neighbor") {
   using Sizes = std::vector<std::size_t>;
   CHECK(parts_of(Sizes{500, 20, 25000, 50, 2450}, true) ==
         Sizes{520, 25050, 2450});

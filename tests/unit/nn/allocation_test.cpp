@@ -24,7 +24,7 @@ std::vector<Case> cases() {
                              R"(,
       "updater": {"type": "adam"}, "regularization": {"l2": 0.1})"),
            false},
-          {"batch normalisation and dropout",
+          {"batch normalization and dropout",
            testing::sequence("[4, 4, 2]", R"(
       {"type": "batch_norm"}, {"type": "activation", "activation": "elu"},
       {"type": "average_pool2d"}, {"type": "dropout", "rate": 0.3},

@@ -8,7 +8,7 @@ namespace dl::nn::testing::freeze_test {
 namespace {
 
 // What can be folded, and what cannot: behind the input, another batch
-// normalisation, an activation or pooling.
+// normalization, an activation or pooling.
 const char* const kNetworks[] = {
     R"({"type": "conv2d", "filters": 5, "kernel": [3, 3]},
        {"type": "batch_norm"}, {"type": "activation", "activation": "relu"},
@@ -86,7 +86,7 @@ TEST_CASE("a frozen network predicts what it did before") {
   }
 }
 
-TEST_CASE("batch normalisation costs nothing where it is folded") {
+TEST_CASE("batch normalization costs nothing where it is folded") {
   const NetworkConfig with = network(kNetworks[0]);
   Network network = compile(with, 5, "reference", 1, false);
   fill(network, 3);

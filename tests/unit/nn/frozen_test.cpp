@@ -175,7 +175,7 @@ TEST_CASE("nothing goes back before the first layer that is trained",
   CHECK(place(still.buffers, 8).elements < place(free.buffers, 8).elements);
 }
 
-TEST_CASE("frozen batch normalisation takes its running statistics",
+TEST_CASE("frozen batch normalization takes its running statistics",
           "[frozen]") {
   const NetworkConfig config =
       sequence("[4]", R"({"type": "batch_norm", "frozen": true}, )" + kEnd);

@@ -234,7 +234,7 @@ TEST_CASE("buffers that are in use together do not overlap", "[graph]") {
   CHECK(places.elements < all);
 }
 
-TEST_CASE("a chain for prediction needs its two widest neighbours", "[graph]") {
+TEST_CASE("a chain for prediction needs its two widest neighbors", "[graph]") {
   const NetworkConfig config = testing::sequence("[16]", R"(
       {"type": "dense", "units": 320}, {"type": "dense", "units": 160},
       {"type": "dense", "units": 160}, {"type": "dense", "units": 32},
@@ -263,7 +263,7 @@ TEST_CASE("a residual block adds its gradients without copies", "[graph]") {
   CHECK(sums == 1);
 }
 
-TEST_CASE("batch normalisation and relu become one where none reads between",
+TEST_CASE("batch normalization and relu become one where none reads between",
           "[graph]") {
   const auto steps = [](const std::string& activation, const char* shortcut) {
     const NetworkConfig config =

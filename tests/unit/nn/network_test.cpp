@@ -285,7 +285,7 @@ TEST_CASE("class numbers and one-hot rows are the same labels") {
   CHECK(network.compute_gradient(data.batch(), {}) == loss);
 }
 
-TEST_CASE("features are normalised by the columns they were gathered by") {
+TEST_CASE("features are normalized by the columns they were gathered by") {
   const NetworkConfig config = sequence("[2, 1, 2]", kSoftmax);
   Examples plain = random_examples(config, 3), raw = plain;
   const auto loss_with = [&](const data::Normalizer& normalizer,

@@ -1,4 +1,4 @@
-// The end of a residual block, relu of batch normalisation and what skipped it,
+// The end of a residual block, relu of batch normalization and what skipped it,
 // is computed as one layer.
 
 #include <catch2/catch.hpp>
@@ -33,7 +33,7 @@ const Blocks kBoth{
     .more = R"({"name": "s3", "from": ["r2", "r1"], "type": "add"}, )",
     .last = "s3"};
 
-// A block that is skipped by a convolution with batch normalisation of its own,
+// A block that is skipped by a convolution with batch normalization of its own,
 // and one that is skipped by nothing else.
 NetworkConfig network_of(const Blocks& b) {
   const auto node = [](const char* name, const char* from,
@@ -119,7 +119,7 @@ TEST_CASE("the end of a residual block is one step, and the same numbers") {
           {"name": "too", "from": "flat", "type": "output", "units": 2,
            "loss": "mean_squared_error"}, )",
         .ends = R"("end", "too")"},
-       4}};  // by its other batch normalisation
+       4}};  // by its other batch normalization
   for (const auto& [blocks, spared] : cases) {
     CAPTURE(blocks.of_norm, blocks.norm_first, blocks.more);
     CHECK(steps_of(apart(blocks)) == steps_of(blocks) + spared);

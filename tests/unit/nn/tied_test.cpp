@@ -162,7 +162,7 @@ TEST_CASE("either side of a tie can be frozen", "[tied][frozen]") {
   CHECK(moved("", frozen) == std::vector<bool>{true, true, false});
 }
 
-// A decoder that a batch normalisation is worked into, and a part of it.
+// A decoder that a batch normalization is worked into, and a part of it.
 TEST_CASE("parts without the layer that has the weight have their own",
           "[tied][part]") {
   const NetworkConfig config = graph(

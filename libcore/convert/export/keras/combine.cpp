@@ -36,7 +36,7 @@ const std::map<std::string_view, std::string_view>& reasons() {
   static const std::map<std::string_view, std::string_view> all{
       {"pnorm_pool2d", "Keras has no pool of powers"},
       {"local_response_norm",
-       "Keras has no layer that normalizes over neighbouring channels"},
+       "Keras has no layer that normalizes over neighboring channels"},
       {"positional_embedding",
        "Keras has no layer that adds a table to a sequence"},
       {"stack", "Keras joins nothing along the mini-batch"},

@@ -52,7 +52,7 @@ void layer_norm(OnnxLayer& layer) {
                                {"epsilon", layer.settings.number("epsilon")}}));
 }
 
-// [batch, groups, numbers], each group normalised by itself.
+// [batch, groups, numbers], each group normalized by itself.
 std::string by_groups(OnnxLayer& layer, const std::string& x) {
   OnnxGraph& g = layer.graph;
   const std::int64_t groups = layer.settings.integer("groups");

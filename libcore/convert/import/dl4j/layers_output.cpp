@@ -61,7 +61,7 @@ Flow center_loss(Site& biased) {
   site.fill("centers", site.take("cL", inputs * units, Kind::kStatistic),
             value.image.rank() > 0 ? columns_of(value.image) : as_is());
   site.note(
-      "its centres are moved by its updater here; DL4J moves them by alpha "
+      "its centers are moved by its updater here; DL4J moves them by alpha "
       "alone");
   return flow;
 }

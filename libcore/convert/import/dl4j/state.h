@@ -12,7 +12,7 @@
 namespace dl::convert::dl4j {
 
 // The components of the state, each as long as all parameters: what is not
-// there is 0.  state: neighbours with one updater, and the same `block`, are a
+// there is 0.  state: neighbors with one updater, and the same `block`, are a
 // block, in which all of a component lies before the next; by their place.
 // Throws Error: kData, it has another size.
 std::vector<std::vector<float>> unpacked_state(

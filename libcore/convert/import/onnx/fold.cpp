@@ -405,7 +405,7 @@ Folded triangle(const Node& node, const In& in) {
   return in[0]->whole() ? Constant::of_wholes(shape, made.wholes()) : made;
 }
 
-// Sums, means and norms along axes, as weights that are normalised have them.
+// Sums, means and norms along axes, as weights that are normalized have them.
 Folded reduced(const Node& node, const In& in) {
   const Sizes& own = in[0]->shape();
   const auto axes = list(node, in, 1, "axes");

@@ -318,7 +318,7 @@ Flow Site::regrouped(const Flow& given, const Sizes& shape) {
          ", that mixes the examples of a batch");
 }
 
-// What an axis of 1 has goes to its neighbour.
+// What an axis of 1 has goes to its neighbor.
 Flow Site::squeezed(Flow flow, std::vector<std::size_t> axes) const {
   std::ranges::sort(axes, std::greater<>());
   for (const std::size_t k : axes) {

@@ -17,7 +17,7 @@ using Floats = std::vector<float>;
 
 namespace {
 
-// Two classes from two numbers, weights at zero, batch normalisation for its
+// Two classes from two numbers, weights at zero, batch normalization for its
 // statistics.
 struct Plant {
   explicit Plant(int threads)

@@ -97,7 +97,7 @@ TEST_CASE("gradients through every kind of pooling", "[gradient]") {
         (volumes ? kConv3d : kConv2d) + pool);
 }
 
-TEST_CASE("gradients of local response normalisation", "[gradient]") {
+TEST_CASE("gradients of local response normalization", "[gradient]") {
   const std::string keys =
       GENERATE(as<std::string>{}, R"("alpha": 0.5)",
                R"("window": 3, "k": 0.5, "alpha": 0.3, "beta": 1.5)");

@@ -50,9 +50,9 @@ const std::string kSteps = R"({"type": "gru", "name": "g", "units": 4,
     "return_sequences": true}, )";
 const std::string kLast = R"(, {"type": "lstm", "name": "l", "units": 3})";
 
-TEST_CASE("gradients of a loss that draws classes to their centres",
+TEST_CASE("gradients of a loss that draws classes to their centers",
           "[gradient]") {
-  // Where centres follow as fast as the loss says.
+  // Where centers follow as fast as the loss says.
   const std::string end = R"({"type": "center_loss", "units": 3,
       "loss": "negative_log_likelihood", "lambda": 0.7, "alpha": 0.7)";
   for (const char* more : {"}", R"(, "bias": false, "loss_weight": 0.5})"}) {
@@ -61,7 +61,7 @@ TEST_CASE("gradients of a loss that draws classes to their centres",
   }
 }
 
-TEST_CASE("the loss of a centre is that of its distance") {
+TEST_CASE("the loss of a center is that of its distance") {
   const auto loss = [](double lambda) {
     const NetworkConfig config = testing::sequence(
         "[2]", R"({"type": "center_loss", "units": 2, "alpha": 0.5,
@@ -72,7 +72,7 @@ TEST_CASE("the loss of a centre is that of its distance") {
     std::ranges::copy(std::vector<double>{3, 4, 1, 0}, x.as<double>().begin());
     std::ranges::copy(std::vector<int>{1, 0}, y.as<std::int32_t>().begin());
     const double value = network.compute_gradient({&x, &y}, {});
-    // Centres start at 0; each is to go towards its example.
+    // Centers start at 0; each is to go towards its example.
     const auto g = testing::values(network, network.update());
     const std::vector<double> centers(g.end() - 4, g.end());
     CHECK(testing::distance(centers, {-0.25, 0, -0.75, -1}) < 1e-12);
@@ -161,7 +161,7 @@ TEST_CASE("gradients of rows of a table", "[gradient]") {
                            "units": 3})"));
 }
 
-TEST_CASE("gradients of batch normalisation without padding", "[gradient]") {
+TEST_CASE("gradients of batch normalization without padding", "[gradient]") {
   check_gradient("[4, 3]", kSteps + R"({"type": "batch_norm"})" + kLast);
   check_gradient("[4, 3]", kSteps + R"({"type": "batch_norm"},
       {"type": "flatten"})");

@@ -1,4 +1,4 @@
-// Weight initialisation: distributions against their formulas, and numbers
+// Weight initialization: distributions against their formulas, and numbers
 // that must never change.
 
 #include "libcore/nn/model/initialise.h"

@@ -1,4 +1,4 @@
-// From gradients to updates: normalisation, regularization, updaters and
+// From gradients to updates: normalization, regularization, updaters and
 // schedules, by hand.
 
 #include <catch2/catch.hpp>
@@ -100,7 +100,7 @@ TEST_CASE("renormalizing leaves alone what is nearly zero") {
   check_close(update_of(network, {0, 0, 0, 1e-7, 0}), {0, 0, 0, 1e-7, 0});
 }
 
-TEST_CASE("normalisation and updaters of a layer override those at the top") {
+TEST_CASE("normalization and updaters of a layer override those at the top") {
   Network network =
       compile(sequence("[2]", R"({"type": "dense", "units": 1,
           "gradient_normalization": "clip_elementwise",
@@ -114,7 +114,7 @@ TEST_CASE("normalisation and updaters of a layer override those at the top") {
               {0.2, 1, 1.5, 1.5, -2});
 }
 
-TEST_CASE("regularization is added after normalisation") {
+TEST_CASE("regularization is added after normalization") {
   Network network =
       compile(tiny(R"(, "gradient_normalization": "clip_elementwise",
           "gradient_threshold": 1,
