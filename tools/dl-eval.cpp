@@ -31,7 +31,7 @@ using dl::Error;
 
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-eval",
-    .summary = "Say how good a model is: metrics of its predictions.",
+    .summary = "Evaluate a model: accuracy, AUC, RMSE and other metrics.",
     .usage =
         "dl-eval --model MODEL [OPTION]... [INPUT]...\n"
         "dl-eval --merge [OPTION]... REPORT...",
@@ -53,18 +53,25 @@ struct Args {
 
 void declare(dl::cli::Options& opt, Args& a) {
   a.options = &opt;
-  opt.add("model,m", &a.model, "FILE", "the model");
+  opt.add("model,m", &a.model, "FILE",
+          "model to evaluate, as dl-master wrote it");
   opt.add("evaluate,e", &a.kinds, "[OUTPUT=]KIND",
-          "classification, binary, roc, regression or calibration; may be "
-          "given several times");
-  opt.add("top", &a.top, "N", "classification: accuracy of the N likeliest");
+          "kind of evaluation: classification, binary, roc, regression or "
+          "calibration; may be repeated");
+  opt.add("top", &a.top, "N",
+          "classification: also count as right if the label is among the N "
+          "likeliest classes");
   opt.add("threshold", &a.threshold, "P",
-          "least value of a single or a binary output that means yes");
-  opt.add("min", &a.least, "METRIC=VALUE", "exit with 1 if METRIC is below");
-  opt.add("max", &a.most, "METRIC=VALUE", "exit with 1 if METRIC is above");
-  opt.flag("json", &a.json, "write a report that --merge reads");
-  opt.flag("merge", &a.merge, "operands are reports: combine them");
-  opt.add("local", &a.local, "N", "evaluate N inputs at the same time");
+          "lowest output, or probability of the second of two classes, that "
+          "counts as yes");
+  opt.add("min", &a.least, "METRIC=VALUE",
+          "exit with status 1 if METRIC is below VALUE");
+  opt.add("max", &a.most, "METRIC=VALUE",
+          "exit with status 1 if METRIC is above VALUE");
+  opt.flag("json", &a.json, "write the report as JSON, which --merge can read");
+  opt.flag("merge", &a.merge,
+           "combine reports of several hosts, given as operands, into one");
+  opt.add("local", &a.local, "N", "evaluate N inputs in parallel on this host");
   dl::declare_predictor(opt, a.predictor);
   opt.rest(&a.operands);
 }

@@ -25,7 +25,7 @@ using dl::Error;
 
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-export",
-    .summary = "Take a model to other programs: ONNX, Keras, a picture.",
+    .summary = "Export a model to ONNX or Keras, or draw its network.",
     .usage = "dl-export [OPTION]... -o FILE MODEL",
     .examples =
         "dl-export lenet.safetensors -o lenet.onnx\n"
@@ -44,12 +44,14 @@ struct Args {
 
 void declare(dl::cli::Options& opt, Args& a) {
   a.options = &opt;
-  opt.add("output,o", &a.output, "FILE", "where it goes");
+  opt.add("output,o", &a.output, "FILE",
+          "file to write; - for standard output");
   opt.add("format", &a.format, "FORMAT",
-          "onnx, keras, h5, json, dot or svg; else as the name of FILE ends");
-  opt.add(
-      "masks", &a.masks, "WHEN",
-      "whether sequences have a mask: always, never, or auto, as the data had");
+          "output format: onnx, keras, h5, json, dot or svg; default: by the "
+          "extension of FILE");
+  opt.add("masks", &a.masks, "WHEN",
+          "give sequence inputs a mask: always, never, or auto, as the "
+          "training data had");
   opt.rest(&a.models);
 }
 

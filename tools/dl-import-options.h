@@ -23,31 +23,37 @@ struct Args {
 
 inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("output,o", &a.output, "MODEL",
-          "the model, or the network of a configuration without weights");
+          "model to write, or the network (JSON) if the input has no weights");
   opt.add("weights", &a.weights, "FILE",
-          "the weights (HDF5) of a configuration in JSON; with --net, a state "
-          "dict of PyTorch (safetensors)");
+          "HDF5 weights of a Keras JSON configuration; with --net, a PyTorch "
+          "state dict (safetensors)");
   opt.add("net", &a.net, "NETWORK",
-          "put the weights of a state dict into this network");
+          "network (JSON) to fill with the weights of a state dict");
   opt.add("map", &a.map, "NAMES",
-          "names of tensors in the state dict; - prints a proposal");
+          "JSON file that maps state dict names to tensors of the network; - "
+          "prints a proposal");
   opt.add("backend", &a.backend, "NAME",
-          "theano or tensorflow: what computed a model of Keras, if it says "
-          "nothing");
+          "Keras backend, theano or tensorflow, for a Keras file that does not "
+          "name it");
   opt.add("shape", &a.shapes, "[INPUT=]SHAPE",
-          "extents of an input that the model leaves open, as 28,28,1");
+          "input shape, such as 28,28,1, where the model leaves it open");
   opt.add("classes", &a.classes, "NAMES",
-          "names of its classes with commas between, as cat,dog");
+          "class names, separated by commas, such as cat,dog");
   opt.add("normalize", &a.normalize, "KIND",
-          "scale or signed: bytes that were made 0..1 or -1..1 outside of it");
+          "scaling done outside the model: scale (bytes to 0..1) or signed "
+          "(bytes to -1..1)");
   opt.add("check", &a.check, "DATA",
-          "run the model on these inputs, and compare with outputs");
+          "run the imported model on the inputs in DATA and compare its "
+          "outputs with recorded ones");
   opt.add("expect", &a.expect, "DATA",
-          "the recorded outputs; else DATA of --check has them as well");
+          "recorded outputs for --check; default: those inside the DATA of "
+          "--check");
   opt.add("tolerance", &a.tolerance, "X",
-          "exit with 1 if outputs differ by more, relative to the largest");
-  opt.add("absolute", &a.absolute, "X",
-          "differences that never count: added to those of --tolerance");
+          "exit with status 1 if outputs differ by more than X, relative to "
+          "the largest");
+  opt.add(
+      "absolute", &a.absolute, "X",
+      "absolute difference that --check always allows, added to --tolerance");
   opt.rest(&a.files);
 }
 

@@ -26,9 +26,7 @@ using dl::Error;
 
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-import",
-    .summary =
-        "Bring models of other programs in: Keras, Deeplearning4j, ONNX and "
-        "PyTorch.",
+    .summary = "Import models of Keras, Deeplearning4j, ONNX and PyTorch.",
     .usage =
         "dl-import [OPTION]... -o MODEL FILE\n"
         "dl-import [OPTION]... --check DATA FILE\n"

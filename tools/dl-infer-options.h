@@ -23,29 +23,35 @@ struct Args {
 
 inline void declare(dl::cli::Options& opt, Args& a) {
   a.options = &opt;
-  opt.add("model,m", &a.model, "FILE", "the model");
-  opt.add("output,o", &a.output, "FILE", "where the predictions go");
+  opt.add("model,m", &a.model, "FILE", "model to apply");
+  opt.add("output,o", &a.output, "FILE",
+          "file for the predictions; - for standard output");
   opt.add("format", &a.format, "FORMAT",
-          "jsonl, or dls: DataSets with predictions as labels, or nodes as "
-          "features");
+          "output format: jsonl, or dls (DataSets with predictions as labels, "
+          "or nodes as features)");
   opt.add("output-of", &a.nodes, "NODE",
-          "values of this node instead; may be repeated");
+          "write the values of this layer or node instead of the outputs; may "
+          "be repeated");
   opt.add("top", &a.top, "N", "jsonl: list the N likeliest classes");
-  opt.add(
-      "threshold", &a.threshold, "P",
-      "jsonl: least value of a sigmoid, or of the second of two classes, that "
-      "means yes");
+  opt.add("threshold", &a.threshold, "P",
+          "jsonl: lowest output, or probability of the second of two classes, "
+          "that counts as yes");
   opt.add("sample", &a.sample, "N",
-          "no input: what N codes of an autoencoder stand for");
-  opt.add("score", &a.score, "KIND",
-          "reconstruction: how likely an autoencoder takes each example for");
-  opt.add("samples", &a.samples, "N", "codes drawn of each that is scored");
-  opt.add("seed", &a.seed, "N", "where codes that are drawn start from");
+          "generate N examples from random codes of an autoencoder, reading no "
+          "input");
+  opt.add(
+      "score", &a.score, "KIND",
+      "score how well an autoencoder explains each example: reconstruction");
+  opt.add("samples", &a.samples, "N",
+          "random codes drawn for each example by --score");
+  opt.add("seed", &a.seed, "N",
+          "seed of the random codes of --sample and --score");
   opt.add("keep-state", &a.state, "FILE",
-          "go on with sequences from the state that the last call left");
-  opt.flag("keep-features", &a.keep_features, "dls: copy the features too");
+          "file that carries the recurrent state from one call to the next");
+  opt.flag("keep-features", &a.keep_features,
+           "dls: copy the features to the output, too");
   opt.flag("no-provenance", &a.no_provenance,
-           "dls: do not record how the stream was made");
+           "dls: do not record the command line in the output");
   dl::declare_predictor(opt, a.predictor);
   opt.rest(&a.operands);
 }

@@ -32,7 +32,7 @@ using dl::Error;
 
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-infer",
-    .summary = "Apply a model to a DataSet stream.",
+    .summary = "Predict: apply a model to a DataSet stream.",
     .usage = "dl-infer --model MODEL [OPTION]... [INPUT]...",
     .examples =
         "dl-infer --model lenet.safetensors new.dls >predictions.jsonl\n"

@@ -13,7 +13,7 @@ namespace {
 
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-keygen",
-    .summary = "Make the keys with which masters and workers know each other.",
+    .summary = "Make the keys by which masters and workers know each other.",
     .usage =
         "dl-keygen [OPTION]... DIR\n"
         "dl-keygen DIR --once NAME",
@@ -33,10 +33,11 @@ struct Args {
 
 void declare(dl::cli::Options& opt, Args& a) {
   opt.add("worker,w", &a.workers, "NAME",
-          "make keys for a worker of this name");
-  opt.add("once", &a.once, "NAME",
-          "print keys for one process of this name, for dl-worker --keys -");
-  opt.flag("force,f", &a.force, "replace keys that exist");
+          "make keys for a worker of this name; may be repeated");
+  opt.add(
+      "once", &a.once, "NAME",
+      "print keys for a single process of this name, for dl-worker --keys -");
+  opt.flag("force,f", &a.force, "replace existing keys");
   opt.rest(&a.folders);
 }
 

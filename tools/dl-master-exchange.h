@@ -14,49 +14,67 @@ inline void declare_averaging(dl::cli::Options& opt,
                               dl::cluster::AveragingOptions& a) {
   opt.section("Averaging");
   opt.add("frequency", &a.frequency, "COUNT",
-          "mini-batches of a replica between two averages; 0: the method's");
+          "mini-batches that a replica trains between two averages; 0: 5, or "
+          "as bmuf and diloco have it");
   opt.add("workers", &a.workers, "COUNT",
-          "replicas of a round; 0: --local, or who is there");
+          "replicas in a round; 0: as many as --local, or as workers that have "
+          "joined");
   opt.add("updater-state", &a.updater_state, "WHAT",
-          "average, keep or reset; the method's if not given");
+          "treatment of the updater state at an average: average, keep or "
+          "reset; default: by --outer");
   opt.add("outer", &a.outer, "METHOD",
-          "plain, momentum, nesterov, bmuf or diloco");
-  opt.add("outer-rate", &a.outer_rate, "RATE", "0: the method's");
+          "outer optimizer that applies the average: plain, momentum, "
+          "nesterov, bmuf or diloco");
+  opt.add("outer-rate", &a.outer_rate, "RATE",
+          "learning rate of the outer optimizer; 0: 1, or as diloco has it");
   opt.add("outer-momentum", &a.outer_momentum, "MOMENTUM",
-          "negative: the method's");
+          "momentum of the outer optimizer; negative: 0.9, or as bmuf has it");
   opt.add("delta", &a.delta, "FORMAT",
-          "format that replicas send: f32, f16, int8 or sparse:DENSITY:BITS");
-  opt.flag("overlap", &a.overlap, "begin the next round while one is averaged");
+          "number format in which replicas send changes: f32, f16, int8 or "
+          "sparse:DENSITY:BITS");
+  opt.flag("overlap", &a.overlap,
+           "train the next round while the last one is being averaged");
 }
 
 inline void declare_sharing(dl::cli::Options& opt,
                             dl::cluster::SharingOptions& s) {
   opt.section("Sharing");
   opt.add("threshold", &s.threshold, "RULE",
-          "fixed:T, adaptive[:T], target:DENSITY or quantile:DENSITY");
+          "threshold that update elements must exceed to be sent: fixed:T, "
+          "adaptive[:T], target:DENSITY or quantile:DENSITY");
   opt.add("per-tensor", &s.per_tensor, "YES-NO",
-          "yes: each tensor has a threshold of its own");
+          "yes: a separate threshold for each tensor; no: one for all");
   opt.add("warmup", &s.warmup, "COUNT",
-          "mini-batches until the density is down to its target");
+          "mini-batches over which the density of updates falls to its target");
   opt.add("clip", &s.clip, "MULTIPLE",
-          "residuals are clipped to so many thresholds");
+          "clip residuals to this multiple of the threshold");
   opt.add("clip-every", &s.clip_every, "COUNT",
-          "mini-batches between two clippings; 0: never");
-  opt.add("share", &s.share, "WHAT", "update or gradient");
+          "mini-batches between two clippings of the residual; 0: never clip");
+  opt.add("share", &s.share, "WHAT",
+          "share updates (after the updater) or gradients (before it): update "
+          "or gradient");
   opt.add("masking", &s.masking, "YES-NO",
-          "gradient: momentum of what was sent starts afresh");
-  opt.add("combine", &s.combine, "RULE", "diversity, sum, mean or scaled");
-  opt.add("in-flight", &s.in_flight, "COUNT",
-          "updates a worker may be ahead of the master");
+          "yes: with --share gradient, reset the momentum of elements that "
+          "were sent");
+  opt.add("combine", &s.combine, "RULE",
+          "weight of concurrent updates: diversity, sum, mean or scaled");
+  opt.add(
+      "in-flight", &s.in_flight, "COUNT",
+      "updates of its own that a worker may have sent without an answer; 0: 1");
   opt.add("staleness-rule", &s.staleness_rule, "RULE",
-          "none, inverse, exponential:RATE or fasgd");
+          "scaling of updates that arrive late (stale): none, inverse, "
+          "exponential:RATE or fasgd");
   opt.add("staleness", &s.staleness, "ROUNDS",
-          "a worker may be ahead of the slowest; 0: synchronous; none");
-  opt.add("push", &s.push, "COUNT", "mini-batches of an update");
+          "rounds that a worker may be ahead of the slowest; 0: synchronous; "
+          "none: no bound");
+  opt.add("push", &s.push, "COUNT",
+          "mini-batches that a worker accumulates into one update");
   opt.add("fetch", &s.fetch, "COUNT",
-          "mini-batches between two looks at what others did");
+          "mini-batches between two times that a worker applies the updates of "
+          "others");
   opt.add("agree-every", &s.agree_every, "COUNT",
-          "mini-batches between two checks of replicas; 0: epochs only");
+          "mini-batches between two checks that replicas are equal; 0: only "
+          "after epochs");
 }
 
 inline void declare_exchange(dl::cli::Options& opt,
@@ -64,8 +82,11 @@ inline void declare_exchange(dl::cli::Options& opt,
   declare_averaging(opt, m.averaging);
   declare_sharing(opt, m.sharing);
   opt.section("Topology");
-  opt.add("topology", &m.topology, "KIND", "auto, star or tree");
-  opt.add("fan-out", &m.fan_out, "COUNT", "children of a node of the tree");
+  opt.add("topology", &m.topology, "KIND",
+          "distribution of updates: auto, star (from the master) or tree "
+          "(workers relay them)");
+  opt.add("fan-out", &m.fan_out, "COUNT",
+          "children of each node in --topology tree");
 }
 
 // The options of the section "Averaging" that no other mode has.

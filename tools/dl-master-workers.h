@@ -9,47 +9,59 @@
 inline void declare_workers(dl::cli::Options& opt,
                             dl::cluster::MasterOptions& m) {
   opt.section("Workers");
-  opt.add("local", &m.local, "COUNT", "start so many workers on this host");
+  opt.add("local", &m.local, "COUNT",
+          "number of workers to start on this host");
   opt.add("hosts", &m.hosts, "HOSTS",
-          "start workers on other hosts through ssh: h1,h2*4,@FILE");
+          "hosts on which to start workers through ssh, such as h1,h2*4,@FILE");
   opt.add("rsh", &m.rsh, "COMMAND",
-          "command that reaches a host, in place of ssh");
+          "command that runs a command on a host, in place of ssh");
   opt.add("remote", &m.remote, "COMMAND",
-          "command that starts dl-worker there; its path here if not given");
+          "command that starts dl-worker on a host; default: its path on this "
+          "host");
   opt.add("restarts", &m.restarts, "COUNT",
-          "starts of such a worker that dies again and does nothing between");
+          "restarts in a row of a launched worker that dies without having "
+          "done any work");
   opt.add("threads", &m.threads, "COUNT",
-          "threads of such a worker; 0: as many as it gains from");
-  opt.add("device", &m.device, "NAME", "device of such workers");
+          "threads of each worker that --local or --hosts starts; 0: its share "
+          "of the cores");
+  opt.add("device", &m.device, "NAME",
+          "device of workers that --local and --hosts start: cpu, cuda, "
+          "cuda:N, cuda:all, reference or auto");
   opt.add("precision", &m.precision, "NAME",
-          "precision of such workers, as dl-worker has it");
-  opt.add("bind", &m.bind, "ENDPOINT", "where to listen, if not tcp://*:0");
+          "precision of matrix products in workers that --local and --hosts "
+          "start: float32, tf32 or bfloat16");
+  opt.add("bind", &m.bind, "ENDPOINT",
+          "endpoint to listen on; default: tcp://*:0, any free port");
   opt.add("interface", &m.network.interface, "NAME",
-          "listen at the address of this interface, and tell that");
+          "listen on the address of this network interface and announce it to "
+          "workers");
   opt.add("network", &m.network.network, "NETWORK",
-          "listen at this host's address in this network, such as 10.0.0.0/16");
+          "listen on this host's address in this network, such as 10.0.0.0/16");
   opt.add("advertise", &m.advertise, "HOST[:PORT]",
-          "address that workers are told instead of where it listens");
+          "address announced to workers in place of the one listened on");
   opt.add("master-file", &m.master_file, "FILE",
-          "write the endpoint there, for dl-worker --master-file");
+          "file to write the endpoint to, for dl-worker --master-file");
   opt.add("keys", &m.security.keys, "DIR",
-          "folder with server.key and workers/*.pub");
+          "folder with server.key and workers/*.pub, made by dl-keygen");
   opt.flag("insecure", &m.security.insecure,
-           "listen on the network without encryption");
+           "allow connections from other hosts without encryption");
   opt.add("min-workers", &m.min_workers, "COUNT",
-          "begin when there are so many; 0: those that it starts, or 1");
-  opt.duration("wait", &m.wait, "TIME",
-               "longest wait for workers, to begin and when all are gone");
+          "workers to wait for before training begins; 0: all of --local and "
+          "--hosts, or 1");
+  opt.duration(
+      "wait", &m.wait, "TIME",
+      "longest wait for workers, at the start and after all have left");
   opt.duration("heartbeat", &m.heartbeat, "TIME",
-               "between two signs of life of a worker");
-  opt.duration("lost-after", &m.lost_after, "TIME",
-               "silence after which a worker's work is given to others");
+               "interval between a worker's heartbeats");
+  opt.duration(
+      "lost-after", &m.lost_after, "TIME",
+      "reassign a worker's work after this long without a message from it");
   opt.duration("stuck-after", &m.stuck_after, "TIME",
-               "time without progress after which it is, too");
+               "reassign a worker's work after this long without progress");
   opt.flag("speculate", &m.speculate,
-           "give what a slow worker has to an idle one as well");
+           "give the last work of a slow worker to an idle one as well");
   opt.add("skip-bad-shards", &m.skip_bad_shards, "COUNT",
-          "shards that may be left out as damaged or deadly");
+          "damaged or worker-killing shards to leave out before failing");
 }
 
 // Refuses options that have no effect in this run.

@@ -11,14 +11,14 @@
 #include "libcore/cli/tool.h"
 #include "libcore/cluster/master/master.h"
 #include "libcore/device/open.h"
-#include "tools/dl-master-exchange.h"
+#include "tools/dl-master-training.h"
 #include "tools/dl-master-workers.h"
 
 namespace {
 
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-master",
-    .summary = "Train a network with any number of workers.",
+    .summary = "Train a neural network with any number of workers.",
     .usage =
         "dl-master --net NETWORK --data SHARDS --output MODEL [OPTION...]\n"
         "dl-master --init MODEL --data SHARDS --output MODEL [OPTION...]\n"
@@ -42,67 +42,6 @@ struct Args {
   const dl::cli::Options* options = nullptr;
 };
 
-void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
-  opt.section("Network and data");
-  opt.add("net", &m.net, "FILE", "the network, dl-network(5)");
-  opt.add("init", &m.init, "MODEL",
-          "start from this model's parameters; with --net other updaters or "
-          "rates, or another network");
-  opt.add("reset", &m.reset, "LAYER",
-          "draw this layer anew in spite of --init; may be repeated");
-  opt.add("data", &m.data, "SHARD",
-          "training data: a file, a pattern, - or pipe:COMMAND; may be "
-          "repeated");
-  opt.add("eval-data", &m.eval_data, "SHARD",
-          "held-out data, evaluated after each epoch; may be repeated");
-  opt.add("normalize", &m.normalize, "KIND",
-          "auto, none, scale, standardize, minmax, pca:K or whiten");
-  opt.add("normalize-targets", &m.normalize_targets, "KIND",
-          "targets of regression: auto, none or standardize");
-  opt.add("output,o", &m.output, "MODEL", "where the trained model goes");
-  opt.add("run", &m.run, "DIR", "the run directory; MODEL.run if not given");
-  opt.flag("fresh", &m.fresh, "start over instead of going on");
-  opt.flag("dry-run", &m.dry_run,
-           "print the network and the configuration, train nothing");
-  opt.flag("estimate", &m.estimate,
-           "measure the workers and print what more hosts would bring");
-  opt.add("replay", &m.replay, "RUN",
-          "write the model after an update of this run, train nothing");
-  opt.add("step", &m.step, "COUNT",
-          "with --replay: after so many updates; the last if not given");
-  opt.flag("list", &m.list, "with --replay: say which steps can be given");
-
-  opt.section("Training");
-  opt.add("mode", &m.mode, "MODE", "auto, sharing, averaging or sync");
-  opt.add("epochs", &m.epochs, "COUNT", "passes over the data");
-  opt.add("pretrain", &m.pretrain, "EPOCHS",
-          "before that, of each autoencoder layer by itself; 0: none");
-  opt.add("batch", &m.batch, "COUNT", "examples in a worker's mini-batch");
-  opt.add("lr-warmup", &m.lr_warmup, "COUNT",
-          "steps in which learning rates rise; default: 128 with adagrad, adam "
-          "and their kind, else 0");
-  opt.add("seed", &m.seed, "NUMBER",
-          "seed of the order of examples; the network's if not given");
-  opt.flag("deterministic", &m.deterministic,
-           "compute alike on all processors that have AVX2");
-  opt.add("prefetch", &m.prefetch, "COUNT", "mini-batches read ahead");
-  declare_exchange(opt, m);
-
-  opt.section("Evaluation and end");
-  opt.add("evaluate", &m.evaluate, "[OUTPUT=]KIND",
-          "classification, binary, roc, regression, calibration; may be "
-          "repeated");
-  opt.add("metric", &m.metric, "NAME",
-          "score that --patience and --keep look at");
-  opt.add("patience", &m.patience, "EPOCHS",
-          "stop after so many without improvement; 0: never");
-  opt.add("target", &m.target, "METRIC=VALUE", "stop when this is reached");
-  opt.duration("max-time", &m.max_time, "TIME",
-               "stop after this time, of all starts together; 0: never");
-  opt.add("keep", &m.keep, "WHICH", "best or last; best with --patience");
-  opt.add("on-divergence", &m.on_divergence, "WHAT", "reduce, stop or ignore");
-}
-
 void declare_elsewhere(dl::cli::Options& opt) {
   opt.elsewhere(
       {"learning-rate", "lr", "momentum"},
@@ -117,11 +56,12 @@ void declare_elsewhere(dl::cli::Options& opt) {
 void declare_checkpoints(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.section("Checkpoints");
   opt.duration("checkpoint-every", &m.checkpoint_every, "TIME",
-               "between two; 0: only after epochs");
+               "time between checkpoints; 0: only after epochs");
   opt.add("checkpoint-batches", &m.checkpoint_batches, "COUNT",
-          "mini-batches between two; 0: by time only");
+          "mini-batches between checkpoints; 0: by time only");
   opt.add("update-log", &m.update_log, "POLICY",
-          "updates that are kept: prune (at checkpoints), keep or none");
+          "updates to keep in the run directory: prune (since the last two "
+          "checkpoints), keep (all) or none");
 }
 
 // Refuses options that have no effect in this run.
@@ -185,12 +125,12 @@ int main(int argc, char** argv) {
       kTool, argc, argv,
       [&](dl::cli::Options& o) {
         args.options = &o;
-        declare_what(o, args.master);
+        declare_training(o, args.master);
         declare_workers(o, args.master);
         declare_checkpoints(o, args.master);
         declare_elsewhere(o);
         o.section("Output");
-        o.flag("json", &args.json, "the report, or the dry run, as JSON");
+        o.flag("json", &args.json, "print the report, or the dry run, as JSON");
       },
       [&] { run(args); }, dl::device::describe_devices);
 }

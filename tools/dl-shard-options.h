@@ -21,35 +21,41 @@ struct Args {
 inline void declare(dl::cli::Options& opt, Args& a) {
   a.options = &opt;
   opt.section("Dealing options");
-  opt.add("output,o", &a.deal.prefix, "PREFIX", "start of every shard's name");
+  opt.add("output,o", &a.deal.prefix, "PREFIX",
+          "path prefix of the shards, as train for train-000.dls");
   opt.add("shards,n", &a.deal.shards, "COUNT",
-          "how many shards to write (of each part)");
+          "number of shards to write (for each part of --split)");
   opt.size("size", &a.deal.size, "BYTES",
-           "most unpacked bytes in a shard, instead of --shards");
+           "unpacked bytes in a shard at most, instead of --shards");
   opt.add("batch", &a.deal.batch, "N",
           "examples in a record; 0: as in the input");
-  opt.flag("shuffle", &a.deal.shuffle, "put all examples in a random order");
-  opt.add("split", &a.deal.split, "PARTS",
-          "deal into parts by a hash: train=0.8,test=0.2");
+  opt.flag("shuffle", &a.deal.shuffle, "shuffle all examples");
+  opt.add(
+      "split", &a.deal.split, "PARTS",
+      "split examples into named parts by a hash, such as train=0.8,test=0.2");
   opt.flag("stratify", &a.deal.rule.stratify,
-           "--split gives each part its share of every class");
+           "with --split, keep the share of every class the same in each part");
   opt.add("group", &a.deal.rule.group, "COLUMN",
-          "--split keeps examples together that have this in common: a column, "
+          "with --split, keep together examples that share a value: a column, "
           "id, or id:SEPARATOR");
-  opt.flag("in-order", &a.deal.rule.in_order,
-           "--split gives the first part the first examples, and so on");
+  opt.flag(
+      "in-order", &a.deal.rule.in_order,
+      "with --split, put the first examples into the first part, and so on");
   opt.add("seed", &a.deal.seed, "N", "seed of --shuffle and --split");
-  opt.flag("zip", &a.deal.zip, "join inputs NAME=INPUT example by example");
+  opt.flag("zip", &a.deal.zip,
+           "join inputs, given as NAME=INPUT, example by example");
   opt.size("memory", &a.deal.memory, "SIZE",
-           "memory to use; what does not fit waits on disk");
-  opt.flag("force", &a.deal.force, "overwrite and replace older shards");
+           "memory to use; the rest goes to temporary files");
+  opt.flag("force", &a.deal.force,
+           "overwrite existing shards and remove those left from an older set");
   opt.flag("no-provenance", &a.no_provenance,
-           "do not note this command in the shards");
+           "do not record the command line in the shards");
   opt.section("Inspection options");
   opt.flag("verify", &a.verify, "check every byte of the inputs");
   opt.flag("info", &a.info, "describe the inputs");
-  opt.add("head", &a.head, "N", "write the first N examples to stdout");
-  opt.flag("json", &a.json, "--info and --head as JSON");
+  opt.add("head", &a.head, "N",
+          "write the first N examples to standard output");
+  opt.flag("json", &a.json, "print --info and --head as JSON");
   opt.rest(&a.inputs);
 }
 

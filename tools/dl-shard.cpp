@@ -22,7 +22,7 @@ namespace {
 
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-shard",
-    .summary = "Deal DataSet streams out into shards; verify and inspect them.",
+    .summary = "Split DataSet streams into shards; verify and inspect them.",
     .usage =
         "dl-shard [OPTION...] [INPUT...]\n"
         "dl-shard --verify [INPUT...]\n"

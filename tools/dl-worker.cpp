@@ -24,7 +24,7 @@ namespace {
 
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-worker",
-    .summary = "Train what a master hands out.",
+    .summary = "Train mini-batches that a dl-master hands out.",
     .usage =
         "dl-worker --master ENDPOINT [OPTION...]\n"
         "dl-worker --master-file FILE [OPTION...]",
@@ -50,39 +50,42 @@ void declare(dl::cli::Options& opt, Args& a) {
   a.options = &opt;
   opt.section("Master");
   opt.add("master", &a.worker.master.endpoint, "ENDPOINT",
-          "where it is: tcp://HOST:PORT or ipc://PATH");
-  opt.add("master-file", &a.worker.master.file, "FILE",
-          "the file in which it says where it is; waited for");
+          "endpoint of the master: tcp://HOST:PORT or ipc://PATH");
+  opt.add(
+      "master-file", &a.worker.master.file, "FILE",
+      "file to which the master writes its endpoint; waits until it exists");
   opt.duration("wait", &a.worker.wait, "TIME",
-               "how long to wait for a first answer");
+               "longest wait for the master's first answer");
   opt.duration("wait-lost", &a.worker.wait_lost, "TIME",
-               "how long to wait for a master that was lost");
+               "longest wait for a master that was lost to come back");
   opt.add("keys", &a.worker.security.keys, "DIR",
-          "folder with server.pub and worker.key; -: standard input");
+          "folder with server.pub and worker.key; - reads them from standard "
+          "input");
   opt.flag("insecure", &a.worker.security.insecure,
-           "talk to other hosts without encryption");
+           "allow connections to other hosts without encryption");
   opt.add("interface", &a.worker.network.interface, "NAME",
-          "be there for other workers at the address of this interface");
+          "listen for other workers on the address of this network interface");
   opt.add("network", &a.worker.network.network, "NETWORK",
-          "or at this host's address in this network, such as 10.0.0.0/16");
+          "listen for other workers on this host's address in this network, "
+          "such as 10.0.0.0/16");
 
   opt.section("Work");
   opt.add("device", &a.worker.trainer.device, "NAME",
-          "cpu, cuda, cuda:N, cuda:all, reference or auto");
+          "compute on cpu, cuda, cuda:N, cuda:all, reference or auto");
   opt.add("precision", &a.precision, "NAME",
-          "precision of products: float32, tf32 or bfloat16");
+          "precision of matrix products: float32, tf32 or bfloat16");
   opt.add("threads", &a.threads, "COUNT",
-          "threads that compute; 0: the cores of this host, shared by its "
-          "ranks");
+          "threads that compute; 0: this worker's share of the host's cores");
   opt.add("data-root", &a.worker.trainer.data_root, "DIR",
-          "open shards below this folder only");
+          "refuse to open shards outside this folder");
   opt.add("prefetch", &a.worker.trainer.prefetch, "COUNT",
-          "mini-batches read ahead; 0: as the master says");
+          "mini-batches to read ahead; 0: as the master says");
   opt.size("cache", &a.cache, "SIZE", "memory for unpacked records");
 
   opt.section("Name and end");
-  opt.add("name", &a.worker.name, "NAME",
-          "name, unique in the run; HOST:RANK or HOST-PID if not given");
+  opt.add(
+      "name", &a.worker.name, "NAME",
+      "name of this worker, unique in the run; default: HOST:RANK or HOST-PID");
   opt.flag("exit-on-stdin-eof", &a.exit_on_stdin_eof,
            "stop when standard input ends, for use through ssh");
 }

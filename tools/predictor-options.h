@@ -10,11 +10,12 @@ namespace dl {
 
 inline void declare_predictor(cli::Options& opt, nn::PredictorOptions& p) {
   opt.add("batch", &p.batch, "N", "examples computed at a time");
-  opt.add("threads", &p.threads, "N", "threads of a network, 0: every core");
+  opt.add("threads", &p.threads, "N",
+          "threads that compute; 0: one for every core");
   opt.add("device", &p.device, "NAME",
-          "cpu, cuda, cuda:N, cuda:all, reference or auto");
+          "compute on cpu, cuda, cuda:N, cuda:all, reference or auto");
   opt.add("precision", &p.precision, "NAME",
-          "precision of products: float32, tf32 or bfloat16");
+          "precision of matrix products: float32, tf32 or bfloat16");
 }
 
 }  // namespace dl

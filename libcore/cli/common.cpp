@@ -27,13 +27,13 @@ void CommonOptions::declare(Options& options) {
   options.section("Common options");
   options.flag("help,h", &help, "show this help");
   options.flag("version", &version, "show the version and what is compiled in");
-  options.flag("quiet,q", &quiet, "say nothing but warnings and errors");
-  options.flag("verbose,v", &verbose, "say more");
+  options.flag("quiet,q", &quiet, "print only warnings and errors");
+  options.flag("verbose,v", &verbose, "print more messages");
   options.flag("progress", &progress, "show progress even without a terminal");
   options.flag("no-progress", &no_progress, "never show progress");
   options.flag("no-pipe", &no_pipe, "refuse pipe: sources");
   options.flag("print-config", &print_config,
-               "show every setting and where it comes from");
+               "print every setting and where it comes from");
 }
 
 void set_up(const ToolInfo& tool, const CommonOptions& common) {

@@ -1,0 +1,90 @@
+// The options of dl-master about the network, its data, training and
+// evaluation.
+
+#ifndef DL_TOOLS_DL_MASTER_TRAINING_H_
+#define DL_TOOLS_DL_MASTER_TRAINING_H_
+
+#include "libcore/cli/options.h"
+#include "libcore/cluster/plan/master_options.h"
+#include "tools/dl-master-exchange.h"
+
+inline void declare_training(dl::cli::Options& opt,
+                             dl::cluster::MasterOptions& m) {
+  opt.section("Network and data");
+  opt.add("net", &m.net, "FILE", "network to train (JSON), dl-network(5)");
+  opt.add("init", &m.init, "MODEL",
+          "model whose parameters to start from; with --net, those of layers "
+          "that match");
+  opt.add(
+      "reset", &m.reset, "LAYER",
+      "initialize this layer at random in spite of --init; may be repeated");
+  opt.add("data", &m.data, "SHARD",
+          "training data: a file, a glob pattern, - or pipe:COMMAND; may be "
+          "repeated");
+  opt.add("eval-data", &m.eval_data, "SHARD",
+          "held-out data, evaluated after each epoch; may be repeated");
+  opt.add("normalize", &m.normalize, "KIND",
+          "normalization of features: auto, none, scale, standardize, minmax, "
+          "pca:K or whiten");
+  opt.add("normalize-targets", &m.normalize_targets, "KIND",
+          "normalization of regression targets: auto, none or standardize");
+  opt.add("output,o", &m.output, "MODEL", "file to write the trained model to");
+  opt.add("run", &m.run, "DIR",
+          "run directory, for checkpoints and events; default: MODEL.run");
+  opt.flag("fresh", &m.fresh,
+           "start over instead of resuming the run directory");
+  opt.flag(
+      "dry-run", &m.dry_run,
+      "print the resolved network and configuration and exit without training");
+  opt.flag(
+      "estimate", &m.estimate,
+      "measure the workers and print the speedup to expect from more hosts");
+  opt.add("replay", &m.replay, "RUN",
+          "rebuild the model of an earlier step from this run directory, "
+          "without training");
+  opt.add("step", &m.step, "COUNT",
+          "with --replay: the number of updates to apply; default: all");
+  opt.flag("list", &m.list,
+           "with --replay: list the steps that can be rebuilt");
+
+  opt.section("Training");
+  opt.add("mode", &m.mode, "MODE",
+          "way of training together: auto, sharing, averaging or sync");
+  opt.add("epochs", &m.epochs, "COUNT", "passes over the training data");
+  opt.add(
+      "pretrain", &m.pretrain, "EPOCHS",
+      "epochs of layer-by-layer pretraining of autoencoder layers; 0: none");
+  opt.add("batch", &m.batch, "COUNT", "examples in a worker's mini-batch");
+  opt.add("lr-warmup", &m.lr_warmup, "COUNT",
+          "steps over which learning rates rise; default: 128 with adagrad, "
+          "adam and their kind, else 0");
+  opt.add("seed", &m.seed, "NUMBER",
+          "seed of the order of examples; default: the network's seed");
+  opt.flag("deterministic", &m.deterministic,
+           "compute the same bytes on all processors that have AVX2");
+  opt.add("prefetch", &m.prefetch, "COUNT",
+          "mini-batches that workers read ahead");
+  declare_exchange(opt, m);
+
+  opt.section("Evaluation and end");
+  opt.add("evaluate", &m.evaluate, "[OUTPUT=]KIND",
+          "evaluation of the held-out data: classification, binary, roc, "
+          "regression or calibration; may be repeated");
+  opt.add("metric", &m.metric, "NAME",
+          "metric of the held-out data for --patience and --keep");
+  opt.add("patience", &m.patience, "EPOCHS",
+          "early stopping: stop after this many epochs without improvement; 0: "
+          "never");
+  opt.add("target", &m.target, "METRIC=VALUE",
+          "stop when a metric of the held-out data reaches this value");
+  opt.duration(
+      "max-time", &m.max_time, "TIME",
+      "stop after this much training time, summed over restarts; 0: no limit");
+  opt.add("keep", &m.keep, "WHICH",
+          "model to write at the end: best or last; default: best with "
+          "--patience, else last");
+  opt.add("on-divergence", &m.on_divergence, "WHAT",
+          "when the loss diverges: reduce the learning rate, stop or ignore");
+}
+
+#endif  // DL_TOOLS_DL_MASTER_TRAINING_H_
