@@ -50,13 +50,12 @@ Key name(std::string_view name, std::string_view fallback,
 }
 
 Key class_weights() {
-  return of_layer(
-      "class_weights", Kind::kClassWeights, "(none)",
-      "What each class, or each output, counts; else 1. By name, "
-      "classes that are not named count 1. \"balanced\" gives rarer "
-      "classes more: examples / classes / examples of the class, "
-      "in the training data.",
-      kAtLeast0);
+  return of_layer("class_weights", Kind::kClassWeights, "(none)",
+                  "Weight of each class, or of each output; else 1. By name, "
+                  "classes that are not named have weight 1. \"balanced\" "
+                  "gives rarer classes more weight: examples / classes / "
+                  "examples of the class, in the training data.",
+                  kAtLeast0);
 }
 
 Key numbers(std::string_view name, std::string_view fallback,
@@ -71,7 +70,7 @@ Key activation(std::string_view fallback, std::string_view doc) {
 
 Key loss() {
   return of_layer("loss", Kind::kTagOrObject, "required",
-                  "What training makes small.", {}, "loss");
+                  "Loss that training minimizes.", {}, "loss");
 }
 
 Key units() { return integer("units", "required", "Outputs of the layer."); }
@@ -113,26 +112,27 @@ std::vector<std::pair<Trains, Key>> training_keys() {
                 "Regularization of this layer.", "", "regularization")},
       {Trains::kWeights,
        of_layer("constraints", Kind::kObject, kAsAtTop,
-                "What this layer's weights have to keep.", "", "constraints")},
+                "Constraints on this layer's weights.", "", "constraints")},
       {Trains::kWeights,
        of_layer("weight_noise", Kind::kObject, kAsAtTop,
-                "What disturbs this layer's weights in training.", "",
+                "Noise added to this layer's weights in training.", "",
                 "weight_noise")},
       {Trains::kWeights,
        of_layer("weight_init", Kind::kTagOrObject, kAsAtTop,
-                "What this layer's weights start from.", "", "weight_init")},
+                "Initialization of this layer's weights.", "", "weight_init")},
       {Trains::kRecurrentWeights,
        of_layer("recurrent_init", Kind::kTagOrObject, "(the weight_init)",
-                "What this layer's recurrent weights start from.", "",
+                "Initialization of this layer's recurrent weights.", "",
                 "weight_init")},
       {Trains::kWeights, of_layer("bias_init", Kind::kNumber, kAsAtTop,
-                                  "What this layer's biases start from.")},
+                                  "Initial value of this layer's biases.")},
       {Trains::kOthers,
        of_layer("gradient_normalization", Kind::kOneOf, kAsAtTop,
-                "What is done to this layer's gradients.", "", "",
+                "Normalization or clipping of this layer's gradients.", "", "",
                 names_of<GradientNormalization>())},
-      {Trains::kOthers, of_layer("gradient_threshold", Kind::kNumber, kAsAtTop,
-                                 "Its limit.", kOver0)},
+      {Trains::kOthers,
+       of_layer("gradient_threshold", Kind::kNumber, kAsAtTop,
+                "Limit of the clipping of this layer's gradients.", kOver0)},
       {Trains::kOthers,
        of_layer("frozen", Kind::kBoolean, "(false)",
                 "Keeps its parameters and statistics as they are.")},
@@ -160,7 +160,7 @@ std::vector<Key> layer_keys() {
     for (const LayerType* type : layer_types())
       if (type->trains >= least) add(keys, key, *type);
   const Key of_all[] = {
-      of_layer("type", Kind::kTag, "required", "What the layer does.", "", "",
+      of_layer("type", Kind::kTag, "required", "Type of the layer.", "", "",
                type_names()),
       of_layer("name", Kind::kName, "(the type and a number)",
                "Names the layer in messages and its tensors in model files."),

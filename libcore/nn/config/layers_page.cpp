@@ -35,13 +35,13 @@ std::string escaped(std::string text) {
 const char* trained(Trains trains) {
   switch (trains) {
     case Trains::kNothing:
-      return "Nothing of it is trained.";
+      return "It has no parameters.";
     case Trains::kOthers:
-      return "It is trained, but has no weights.";
+      return "It has trainable parameters, but no weights.";
     case Trains::kWeights:
-      return "It has weights that are trained.";
+      return "It has trainable weights.";
     case Trains::kRecurrentWeights:
-      return "It has weights, and recurrent ones, that are trained.";
+      return "It has trainable weights and recurrent weights.";
   }
   return "";
 }

@@ -43,7 +43,7 @@ Blueprint plan_activation(const Settings& settings,
 const LayerType& activation() {
   static const LayerType type{
       .name = "activation",
-      .words = "An activation by itself.",
+      .words = "An activation function as a layer of its own.",
       .keys = {key::activation("required", "Applied to the inputs.")},
       .plan = plan_activation,
       .make = make<ActivationLayer>};

@@ -119,23 +119,23 @@ const LayerType& activity_regularization() {
   static const LayerType type{
       .name = "activity_regularization",
       .words =
-          "Gives what goes in, which is no sequence, and adds what that costs "
-          "to the loss of an\n"
+          "Passes its input on, which must not be a sequence, and adds a "
+          "penalty to the loss of an\n"
           "example: *l1* times the sum of |x|, *l2* times the sum of x^2 / 2.\n"
-          "With a *sparsity* of p each unit is to be active at this rate: r "
-          "being its mean over\n"
-          "the mini-batch, between 0 and 1 as behind a *sigmoid*, "
-          "*sparsity_weight* times the\n"
-          "sum of p log(p / r) + (1 - p) log((1 - p) / (1 - r)) is added to "
-          "the mini-batch's loss.",
+          "With a *sparsity* of p each unit should have this mean activity. "
+          "With r its mean over the\n"
+          "mini-batch, between 0 and 1 as behind a *sigmoid*, "
+          "*sparsity_weight* times the sum of p log(p / r) + (1 - p) log((1 - "
+          "p) / (1 - r)) is added to the mini-batch's loss.",
       .other_names = {"activityregularizer"},
-      .keys =
-          {key::number("l1", "0", "The weight of absolute values.", kAtLeast0),
-           key::number("l2", "0", "The weight of squares.", kAtLeast0),
-           key::number("sparsity", "(none)",
-                       "The rate at which units are to be active.", "(0, 1)"),
-           key::number("sparsity_weight", "1",
-                       "What being active at another rate costs.", kAtLeast0)},
+      .keys = {key::number("l1", "0", "The weight of absolute values.",
+                           kAtLeast0),
+               key::number("l2", "0", "The weight of squares.", kAtLeast0),
+               key::number("sparsity", "(none)",
+                           "Mean activity that units should have.", "(0, 1)"),
+               key::number("sparsity_weight", "1",
+                           "Weight of the penalty for another rate.",
+                           kAtLeast0)},
       .adds_loss = true,
       .disturbs = true,
       .plan = plan_activity_regularization,

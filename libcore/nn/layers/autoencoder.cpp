@@ -52,7 +52,9 @@ std::vector<Json> pretraining(const Json& node, std::int64_t inputs) {
 Key loss_key() {
   Key key = key::loss();
   key.fallback = R"("binary_cross_entropy")";
-  key.doc = "How far what is made of the code is from the input.";
+  key.doc =
+      "Reconstruction loss: the difference between the decoded code and the "
+      "input.";
   return key;
 }
 
@@ -77,14 +79,14 @@ const LayerType& autoencoder() {
   static const LayerType type{
       .name = "autoencoder",
       .words =
-          "A *dense* layer that *dl-master --pretrain* lets learn by itself "
-          "before the network\n"
-          "does: the weight W and a visible bias c make of its y = f(W x + b) "
-          "the input x again,\n"
-          "W' y + c, by the *loss* and the activation that goes with it, where "
-          "x had lost a share\n"
-          "*corruption* of its numbers, which are 0.\n"
-          "With a *sparsity* its units are to be active at that rate, as in "
+          "A *dense* layer that *dl-master --pretrain* trains by itself before "
+          "the network: from\n"
+          "its y = f(W x + b), with a share *corruption* of the numbers of x "
+          "set to 0, it learns to\n"
+          "reconstruct the input x as W' y + c, with a visible bias c, under "
+          "the *loss* and its\n"
+          "activation.\n"
+          "With a *sparsity* its units should have that mean activity, as in\n"
           "*activity_regularization*.\n"
           "The visible bias is not part of the network.\n"
           "Deeplearning4j compares with what is left of x, and its sparsity is "
@@ -94,14 +96,13 @@ const LayerType& autoencoder() {
                key::number("corruption", "0.3",
                            "The share of inputs that is lost.", kShare),
                key::number("sparsity", "(none)",
-                           "The rate at which units are to be active.",
-                           "(0, 1)"),
+                           "Mean activity that units should have.", "(0, 1)"),
                key::number("sparsity_weight", "1",
-                           "What being active at another rate costs.",
+                           "Weight of the penalty for another rate.",
                            kAtLeast0),
                loss_key(),
                key::number("visible_bias_init", "0",
-                           "What the visible biases start from.", kAny)},
+                           "Initial value of the visible biases.", kAny)},
       .trains = Trains::kWeights,
       .check = check_autoencoder,
       .pretraining = pretraining,

@@ -292,21 +292,19 @@ const LayerType& batch_norm() {
           "index of the\n"
           "last dimension.\n"
           "In training, mean and variance (of the population) are those of the "
-          "mini-batch\n"
-          "that a worker has, without steps that are padding, and the running "
-          "ones move:\n"
-          "running = decay running + (1 - decay) batch, in sharing "
-          "by default\n"
+          "worker's\n"
+          "mini-batch, without padding steps, and the running statistics are "
+          "updated:\n"
+          "running = decay running + (1 - decay) batch, in sharing by default\n"
           "with decay^workers.\n"
-          "A mini-batch of fewer examples than others, as an epoch's last "
-          "one may be,\n"
-          "moves them by as much less: with decay^(examples / --batch).\n"
-          "Otherwise the running ones are used.\n"
+          "A mini-batch with fewer examples, such as the last one of an epoch, "
+          "moves them by\n"
+          "less: with decay^(examples / --batch).\n"
+          "Outside training the running statistics are used.\n"
           "gamma starts at 1, beta at 0.",
       .other_names = {"batchnormalization", "batchnorm2d"},
       .keys = {key::number("decay", "0.9",
-                           "What running statistics keep of themselves at a "
-                           "step.",
+                           "Share of the running statistics kept in each step.",
                            kShare),
                key::number("epsilon", "1e-5", "Added to the variance.",
                            kOver0)},

@@ -111,12 +111,12 @@ void check_center_loss(const Settings& settings, const Complaint& complain) {
 
 std::vector<Key> center_loss_keys() {
   std::vector<Key> all = output_keys();
-  all.push_back(key::number(
-      "lambda", "0.0002", "What being away from the center costs.", kAtLeast0));
-  all.push_back(key::number("alpha", "0.05",
-                            "How fast centers follow, times their updater's "
-                            "rate.",
+  all.push_back(key::number("lambda", "0.0002",
+                            "Weight of the distance from the center.",
                             kAtLeast0));
+  all.push_back(key::number(
+      "alpha", "0.05",
+      "Rate at which centers follow, times their updater's rate.", kAtLeast0));
   return all;
 }
 
@@ -126,10 +126,10 @@ const LayerType& center_loss() {
   static const LayerType type{
       .name = "center_loss",
       .words =
-          "An *output* for classes that draws the inputs of a class together "
-          "(Wen et al. 2016):\n"
-          "half *lambda* times the squared distance of its input from the "
-          "center of its class is\n"
+          "An *output* for classification that pulls inputs of the same class "
+          "together (Wen et al.\n"
+          "2016): half *lambda* times the squared distance of its input from "
+          "the center of its class is\n"
           "added to the loss of an example.\n"
           "The centers [units, inputs] start at 0 and are moved towards the "
           "inputs of their\n"

@@ -162,15 +162,14 @@ Blueprint plan_chosen_steps(const Settings& settings,
 }  // namespace
 
 const LayerType& last_step() {
-  static const LayerType type{
-      .name = "last_step",
-      .words =
-          "The last step of a sequence that is not padding; the first where "
-          "all are.",
-      .other_names = {"lasttimestep"},
-      .reads_sequences = true,
-      .plan = plan_chosen_steps<true>,
-      .make = make<LastStep>};
+  static const LayerType type{.name = "last_step",
+                              .words =
+                                  "The last step of a sequence that is not "
+                                  "padding; the first step if all are padding.",
+                              .other_names = {"lasttimestep"},
+                              .reads_sequences = true,
+                              .plan = plan_chosen_steps<true>,
+                              .make = make<LastStep>};
   return type;
 }
 
@@ -195,11 +194,11 @@ const LayerType& hold() {
   static const LayerType type{
       .name = "hold",
       .words =
-          "Each step of a sequence that is padding as the last one before it "
-          "that counts;\n"
-          "before the first of these, padding stays as it is.\n"
-          "So Keras's recurrent layers fill padding, which other layers of "
-          "Keras read.",
+          "Replaces each padding step of a sequence by the last real step "
+          "before it;\n"
+          "padding before the first real step stays unchanged.\n"
+          "Keras's recurrent layers fill padding in this way, and other layers "
+          "of Keras read it.",
       .reads_sequences = true,
       .plan = plan_chosen_steps<false>,
       .make = make<Hold>};

@@ -77,16 +77,15 @@ const LayerType& conv1d() {
   static const LayerType type{
       .name = "conv1d",
       .words =
-          "A window slides over a series, y = f(conv(x, W) + b).\n"
+          "A 1D convolution over a sequence, y = f(conv(x, W) + b).\n"
           "W is [filters, kernel, features].\n"
-          "With *padding* causal, a step of the output follows from those up "
-          "to "
-          "it.\n"
-          "Steps that the mask leaves out are zeros; where steps stay as many, "
-          "it holds for\n"
-          "the output, else those count whose window, gaps of a dilation "
-          "included, has one\n"
-          "that counts.",
+          "With *padding* causal, a step of the output depends only on steps "
+          "up to it.\n"
+          "Masked steps are read as zeros. If the number of steps stays the "
+          "same, the output has\n"
+          "the same mask; otherwise a step of the output counts if its window, "
+          "including the gaps\n"
+          "of a dilation, has a step that counts.",
       .other_names = {"convolution1d", "convolution1dlayer"},
       .keys = convolution_keys(1),
       .trains = Trains::kWeights,

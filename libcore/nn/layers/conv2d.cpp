@@ -67,8 +67,8 @@ const LayerType& conv2d() {
   static const LayerType type{
       .name = "conv2d",
       .words =
-          "A window slides over an image, y = f(conv(x, W) + b).\n"
-          "W is [filters, kernel height, kernel width, channels].",
+          "A 2D convolution over an image, y = f(conv(x, W) + b).\nW is "
+          "[filters, kernel height, kernel width, channels].",
       .other_names = {"convolution", "convolution2d", "conv"},
       .keys = convolution_keys(2),
       .trains = Trains::kWeights,

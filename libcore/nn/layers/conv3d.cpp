@@ -24,9 +24,8 @@ const LayerType& conv3d() {
   static const LayerType type{
       .name = "conv3d",
       .words =
-          "A window slides over a volume, y = f(conv(x, W) + b).\n"
-          "W is [filters, kernel depth, kernel height, kernel width, "
-          "channels].",
+          "A 3D convolution over a volume, y = f(conv(x, W) + b).\nW is "
+          "[filters, kernel depth, kernel height, kernel width, channels].",
       .other_names = {"convolution3d"},
       .keys = convolution_keys(3),
       .trains = Trains::kWeights,

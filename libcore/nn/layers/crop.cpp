@@ -31,7 +31,7 @@ const LayerType& crop2d() {
       .words = "An image without its edges.",
       .other_names = {"cropping2d"},
       .keys = {key::tuple("cropping", "[1, 1, 1, 1]",
-                          "Pixels that each side loses.",
+                          "Pixels removed at each side.",
                           "[top, bottom, left, right]", "0..65535")},
       .plan = plan_crop<3>,
       .make = make_mover<crop>};
@@ -43,7 +43,7 @@ const LayerType& crop1d() {
       .name = "crop1d",
       .words = "A series without its first and last steps.",
       .other_names = {"cropping1d"},
-      .keys = {key::tuple("cropping", "[1, 1]", "Steps that each end loses.",
+      .keys = {key::tuple("cropping", "[1, 1]", "Steps removed at each end.",
                           "[begin, end]", "0..65535")},
       .reads_sequences = true,
       .plan = plan_crop<2>,

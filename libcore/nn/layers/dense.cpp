@@ -68,12 +68,12 @@ const LayerType& dense() {
           "sequence is\n"
           "taken step by step.\n"
           "W is [units, inputs].\n"
-          "With *tied_to* it is the transposed weight of another layer, as of "
+          "With *tied_to* W is the transposed weight of another layer, such as "
           "the encoder of an\n"
-          "autoencoder, which alone has it: its [inputs, units] are this "
-          "layer's [units,\n"
-          "inputs], its keys say how it starts and is trained, and the "
-          "gradients of both add up.\n"
+          "autoencoder, which owns it: its [inputs, units] are this layer's "
+          "[units, inputs], its keys\n"
+          "set the initialization and training, and the gradients of both add "
+          "up.\n"
           "The bias is the layer's own.",
       .other_names = {"linear", "fullyconnected"},
       .keys = {key::units(), key::bias(), key::activation(R"("identity")"),

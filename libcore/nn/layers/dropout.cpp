@@ -83,13 +83,12 @@ const LayerType& dropout() {
           "In training, drops each number with probability *rate* and "
           "multiplies the\n"
           "others by 1 / (1 - rate).\n"
-          "What is dropped follows from *seed*, the mini-batch and the layer "
-          "alone.",
+          "The choice depends only on *seed*, the mini-batch and the layer.",
       .keys = {key::number("rate", "0.5",
                            "The share of inputs that is dropped.", kShare),
                key::flag("unscaled", "(false)",
-                         "Leaves the others as they are, as what corrupts the "
-                         "input of an autoencoder does.")},
+                         "Does not scale the others, as in the corruption of "
+                         "an autoencoder's input.")},
       .disturbs = true,
       .plan = plan_dropout,
       .make = make<Dropout>};

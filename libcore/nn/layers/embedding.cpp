@@ -88,15 +88,14 @@ const LayerType& embedding() {
   static const LayerType type{
       .name = "embedding",
       .words =
-          "The rows of a learnt table [rows, units] that an input says the "
-          "numbers of, from 0.\n"
+          "Looks up rows of a learnt table [rows, units] by the integers of "
+          "its input, from 0.\n"
           "Such an input of the network, [steps], is a sequence, which may "
-          "have a mask; it is\n"
-          "read by embeddings alone, and is not normalized.",
+          "have a mask; only\n"
+          "embeddings may read it, and it is not normalized.",
       .other_names = {"embeddingsequence", "embeddingsequencelayer"},
       .keys = {key::integer("rows", "required",
-                            "How many rows there are: one more than the "
-                            "largest number."),
+                            "Number of rows: one more than the largest index."),
                key::units(),
                key::flag("mask_zero", "false",
                          "Steps of number 0 are padding.")},

@@ -15,7 +15,7 @@ Blueprint plan_flatten(const Settings&, std::span<const Form> inputs) {
 const LayerType& flatten() {
   static const LayerType type{
       .name = "flatten",
-      .words = "Any shape to one dimension, in row-major order.",
+      .words = "Flattens any shape to one dimension, in row-major order.",
       .plan = plan_flatten};
   return type;
 }

@@ -140,20 +140,18 @@ const LayerType& gaussian_latent() {
           "The code of a variational autoencoder.\n"
           "The first half of its input are means m, the second half logarithms "
           "of variances v.\n"
-          "In training it gives m + exp(v / 2) e, where e are random numbers "
-          "of N(0, 1), and\n"
-          "adds *kl_weight* times the divergence from N(0, 1) to the loss of "
-          "an example, the\n"
-          "sum of (m^2 + exp(v) - v - 1) / 2; otherwise it gives m.\n"
-          "With several *samples* what follows sees each as an example of its "
-          "own, and the\n"
-          "loss of an example is the mean of theirs.",
+          "In training its output is m + exp(v / 2) e, where e are random "
+          "numbers of N(0, 1), and\n"
+          "*kl_weight* times the divergence from N(0, 1), the sum of (m^2 + "
+          "exp(v) - v - 1) / 2, is\n"
+          "added to the loss of an example; outside training its output is m.\n"
+          "With several *samples*, later layers see each as an example of its "
+          "own, and the loss of\n"
+          "an example is the mean of theirs.",
       .other_names = {"variationalautoencoder", "vae", "sampling"},
       .keys = {key::number("kl_weight", "1",
-                           "What the divergence counts in the loss.",
-                           kAtLeast0),
-               key::integer("samples", "1",
-                            "How many codes are drawn for an example.",
+                           "Weight of the divergence in the loss.", kAtLeast0),
+               key::integer("samples", "1", "Codes drawn for each example.",
                             kSmall)},
       .adds_loss = true,
       .plan = plan_gaussian_latent,

@@ -61,17 +61,17 @@ const LayerType& global_pool() {
   static const LayerType type{
       .name = "global_pool",
       .words =
-          "One number for each index of the last dimension: of all steps of a "
-          "sequence,\n"
-          "or all places of an image or volume.\n"
-          "Steps that the mask leaves out do not count; where none is left, "
-          "the result is 0.",
+          "Global pooling: one number for each index of the last dimension, "
+          "over all steps of a\n"
+          "sequence, or all positions of an image or volume.\n"
+          "Masked steps do not count; if none is left, the result is 0.",
       .other_names = {"globalpooling", "globalmaxpooling1d",
                       "globalmaxpooling2d", "globalaveragepooling1d",
                       "globalaveragepooling2d", "adaptiveavgpool2d"},
-      .keys = {key::one_of("kind", R"("max")",
-                           "What is taken; pnorm is (sum of |x|^p)^(1/p).",
-                           names_of<tensor::StepPooling>()),
+      .keys = {key::one_of(
+                   "kind", R"("max")",
+                   "Function of the pool; pnorm is (sum of |x|^p)^(1/p).",
+                   names_of<tensor::StepPooling>()),
                key::number("p", "2", "The exponent of pnorm.", "[1, inf)")},
       .reads_sequences = true,
       .plan = plan_global_pool,

@@ -138,11 +138,11 @@ const LayerType& group_norm() {
   static const LayerType type{
       .name = "group_norm",
       .words =
-          "As *layer_norm*, with mean and variance of each of *groups* groups "
-          "of channels\n"
-          "side by side, over all pixels of an example.\n"
-          "As many groups as channels are instance normalization.\n"
-          "Of a sequence, each step is normalized by itself.",
+          "Like *layer_norm*, with mean and variance over all pixels of an "
+          "example for each of\n"
+          "*groups* groups of adjacent channels.\n"
+          "With as many groups as channels it is instance normalization.\n"
+          "In a sequence, each step is normalized separately.",
       .other_names = {"groupnormalization", "instancenorm", "instancenorm2d",
                       "instancenormalization"},
       .keys = {key::integer("groups", "1",

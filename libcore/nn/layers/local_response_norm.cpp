@@ -51,13 +51,13 @@ const LayerType& local_response_norm() {
       .words =
           "y = x / (k + alpha s)^beta, where s is the sum of x^2 over the "
           "*window* channels\n"
-          "around each that there are.\n"
+          "around each, as far as they exist.\n"
           "PyTorch's alpha is *window* times this one.",
       .other_names = {"localresponsenormalization", "lrn"},
       .keys = {key::integer("window", "5", "Channels of the sum, odd.",
                             "1..129"),
                key::number("k", "2", "Keeps the divisor from zero.", kOver0),
-               key::number("alpha", "1e-4", "What the sum counts.", kAtLeast0),
+               key::number("alpha", "1e-4", "Factor of the sum.", kAtLeast0),
                key::number("beta", "0.75", "The exponent.", kAtLeast0)},
       .check = check_local_response_norm,
       .plan = plan_local_response_norm,

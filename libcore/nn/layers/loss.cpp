@@ -108,18 +108,17 @@ std::vector<Key> loss_keys() {
                       kShare),
           key::class_weights(),
           key::number("loss_weight", "(none)",
-                      "What this loss counts in the sum that is the "
-                      "network's; else 1.",
+                      "Weight of this loss in the loss of the network; else 1.",
                       kAtLeast0),
           key::flag("from_logits", "(false)",
                     "The outputs are logits, and the loss has its activation "
                     "inside."),
           key::one_of("mean_over", "(none)",
-                      "What of a mini-batch the loss is the mean over; else "
-                      "examples. Steps are the pixels of an image, too.",
+                      "Unit over which the loss of a mini-batch is averaged; "
+                      "else examples. Steps are the pixels of an image, too.",
                       kMeans),
           key::name("target", "(none)",
-                    "The input or node whose value the outputs are to be; "
+                    "Input or node whose value the outputs learn to predict; "
                     "else \"labels\".")};
 }
 

@@ -78,8 +78,7 @@ const LayerType& loss() {
   static const LayerType type{
       .name = "loss",
       .words =
-          "An *activation* and a *loss* without weights, as *output* has "
-          "them.\n"
+          "The *activation* and *loss* of an *output*, without its weights.\n"
           "The last dimension of its input is *units*, or twice that with the "
           "loss *gaussian*; each\n"
           "step and pixel has a loss.",

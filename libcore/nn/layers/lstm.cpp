@@ -11,7 +11,7 @@ constexpr tensor::Cell kCell = tensor::Cell::kLstm;
 std::vector<Key> lstm_keys() {
   std::vector<Key> keys = recurrent_keys(kCell);
   keys.push_back(key::number("forget_bias_init", "1",
-                             "What the biases of forget gates start from.",
+                             "Initial value of the biases of forget gates.",
                              kAny));
   keys.push_back(key::flag("peepholes", "(false)",
                            "Lets gates see the cell's state (Graves 2013)."));

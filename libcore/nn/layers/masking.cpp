@@ -108,16 +108,16 @@ const LayerType& masking() {
   static const LayerType type{
       .name = "masking",
       .words =
-          "Makes those steps of a sequence padding all of whose numbers are "
+          "Marks steps of a sequence as padding if all their numbers are "
           "*value*.\n"
-          "What is padding already stays so.\n"
-          "Behind an input of the network the *value* is one of the data, "
-          "whatever they are\n"
-          "normalized by; behind a layer it is one of what that layer says.",
+          "Existing padding stays padding.\n"
+          "Directly behind an input of the network, *value* is in the units of "
+          "the data before\n"
+          "normalization; behind a layer, in those of the layer's output.",
       .other_names = {"maskzero", "maskinglayer"},
-      .keys = {key::number("value", "0", "What padding is.", kAny),
+      .keys = {key::number("value", "0", "Number that marks padding.", kAny),
                key::flag("clears", "(false)",
-                         "Makes all numbers of what is padding 0.")},
+                         "Sets all numbers of padding to 0.")},
       .reads_sequences = true,
       .plan = plan_masking,
       .make = make<Masking>};

@@ -94,10 +94,10 @@ const LayerType& merge() {
   static const LayerType type{
       .name = "merge",
       .words =
-          "Two or more inputs side by side along an axis, in which alone "
-          "they may differ.\n"
-          "One behind another, along axis 0, sequences have no mask: all their "
-          "steps count.",
+          "Concatenates two or more inputs along an axis; only this extent may "
+          "differ.\n"
+          "Sequences concatenated in time, along axis 0, have no mask: all "
+          "their steps count.",
       .other_names = {"concatenate", "concat", "cat"},
       .keys = {key::integer("axis", "-1",
                             "The axis of an example, from 0; -1 is the last.",

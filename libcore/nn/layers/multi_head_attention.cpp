@@ -187,20 +187,21 @@ const LayerType& multi_head_attention() {
       .name = "multi_head_attention",
       .words =
           "Scaled dot product attention (Vaswani et al. 2017): queries, keys "
-          "and values are\n"
-          "linear in each step; what the *heads* see side by side is projected "
-          "to the width\n"
-          "of the input.\n"
-          "With one input, each step sees all of them; with two, those of the "
-          "first see those\n"
-          "of the second. Padding is not seen.",
+          "and values are linear\n"
+          "projections of each step; the concatenated outputs of the *heads* "
+          "are projected to the\n"
+          "width of the input.\n"
+          "With one input, each step attends to all of its steps "
+          "(self-attention); with two, steps\n"
+          "of the first attend to those of the second. Padding is not attended "
+          "to.",
       .other_names = {"selfattention", "multiheadattention", "attention"},
       .keys = {key::integer("heads", "required", "Attentions side by side.",
                             kSmall),
                key::integer("head_size", "required",
                             "Numbers of a query in each head.", kSmall),
                key::flag("causal", "false",
-                         "A step sees itself and those before it alone."),
+                         "Lets a step see only itself and those before it."),
                key::flag("bias", "true", "Adds a bias to each projection.")},
       .trains = Trains::kWeights,
       .reads_sequences = true,

@@ -180,9 +180,9 @@ const LayerType& spatial_dropout() {
   static const LayerType type{
       .name = "spatial_dropout",
       .words =
-          "As *dropout*, of whole channels: all that an example has at an "
+          "Like *dropout*, for whole channels: all numbers of an example at an "
           "index of the last\n"
-          "dimension is dropped, or kept.",
+          "dimension are dropped or kept together.",
       .other_names = {"spatialdropout1d", "spatialdropout2d", "dropout2d",
                       "spatialdropout3d"},
       .keys = {rate("The share of channels that is dropped.")},
@@ -196,22 +196,21 @@ const LayerType& stochastic_depth() {
   static const LayerType type{
       .name = "stochastic_depth",
       .words =
-          "As *dropout*, of whole examples: all that an example has is "
-          "dropped, or kept.\n"
-          "At the end of a branch that is added to what goes round it, it "
-          "leaves the branch\n"
-          "out (Huang et al. 2016).\n"
-          "Of a sequence that is all steps together, and with "
-          "*time_distributed* each by itself.\n"
+          "Like *dropout*, for whole examples: all numbers of an example are "
+          "dropped or kept\n"
+          "together. At the end of a residual branch it skips the branch "
+          "(Huang et al. 2016).\n"
+          "In a sequence all steps are dropped together, with "
+          "*time_distributed* each separately.\n"
           "\n"
           "```\n"
           "{\"name\": \"branch\", \"type\": \"dense\", \"from\": \"x\", "
           "\"units\": 64,\n"
           "  \"activation\": \"relu\"},\n"
-          "{\"name\": \"depth\", \"type\": \"stochastic_depth\", "
-          "\"from\": \"branch\", \"rate\": 0.2},\n"
-          "{\"name\": \"sum\", \"type\": \"add\", "
-          "\"from\": [\"x\", \"depth\"]}\n"
+          "{\"name\": \"depth\", \"type\": \"stochastic_depth\", \"from\": "
+          "\"branch\", \"rate\": 0.2},\n"
+          "{\"name\": \"sum\", \"type\": \"add\", \"from\": [\"x\", "
+          "\"depth\"]}\n"
           "```\n",
       .other_names = {"droppath", "drop_path"},
       .keys = {rate("The share of examples that is dropped.")},
@@ -225,10 +224,10 @@ const LayerType& alpha_dropout() {
   static const LayerType type{
       .name = "alpha_dropout",
       .words =
-          "Dropout that goes with *selu*: what is dropped becomes -1.758, and "
-          "all is scaled\n"
-          "and shifted so that mean 0 and variance 1 stay (Klambauer et al. "
-          "2017).",
+          "Dropout for *selu*: dropped numbers become -1.758, and all numbers "
+          "are scaled and\n"
+          "shifted so that mean 0 and variance 1 are preserved (Klambauer et "
+          "al. 2017).",
       .other_names = {"selfnormalizingdropout"},
       .keys = {rate("The share of inputs that is dropped.")},
       .disturbs = true,

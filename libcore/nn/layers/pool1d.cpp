@@ -96,12 +96,12 @@ const LayerType& max_pool1d() {
   static const LayerType type = pooling<Pooling::kMax>(
       "max_pool1d",
       "The largest number of each window of a series, feature by feature.\n"
-      "Padding, and steps that the mask leaves out, are never the largest; "
-      "where a window\n"
-      "has no other step, the result is 0.\n"
-      "Where steps stay as many, the mask holds for the output, else those "
-      "count whose\n"
-      "window has one that counts.",
+      "Padding and masked steps are never the largest; if a window has no "
+      "other step, the\n"
+      "result is 0.\n"
+      "If the number of steps stays the same, the output has the same mask; "
+      "otherwise a step\n"
+      "of the output counts if its window has a step that counts.",
       {"maxpooling1d"});
   return type;
 }
@@ -109,12 +109,12 @@ const LayerType& max_pool1d() {
 const LayerType& average_pool1d() {
   static const LayerType type = pooling<Pooling::kAverage>(
       "average_pool1d",
-      "The mean of each window of a series, feature by feature, of the steps "
-      "that count;\n"
-      "where it has none, the result is 0.\n"
-      "Where steps stay as many, the mask holds for the output, else those "
-      "count whose\n"
-      "window has one that counts.",
+      "The mean of the unmasked steps in each window of a series, feature by "
+      "feature; if a\n"
+      "window has none, the result is 0.\n"
+      "If the number of steps stays the same, the output has the same mask; "
+      "otherwise a step\n"
+      "of the output counts if its window has a step that counts.",
       {"averagepooling1d", "avgpool1d"});
   return type;
 }

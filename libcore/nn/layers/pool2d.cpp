@@ -61,9 +61,9 @@ Blueprint plan_pool2d(const Settings& settings, std::span<const Form> inputs) {
 
 Key count_padding_key() {
   // Resolved, files of 0.1 stay as they are.
-  return key::flag("count_padding", "(false)",
-                   "Counts padding, as zeros; else means are of what there "
-                   "is.");
+  return key::flag(
+      "count_padding", "(false)",
+      "Counts padding, as zeros; else means are over the input alone.");
 }
 
 template <Pooling kind>

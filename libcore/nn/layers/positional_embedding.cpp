@@ -102,7 +102,7 @@ const LayerType& positional_embedding() {
           "column the cosine.",
       .other_names = {"positionembedding", "positionalencoding"},
       .keys = {key::flag("sinusoidal", "false",
-                         "Adds fixed waves, nothing is learnt.")},
+                         "Adds fixed waves; nothing is learnt.")},
       .trains = Trains::kWeights,
       .reads_sequences = true,
       .plan = plan_positional_embedding,

@@ -55,12 +55,13 @@ const LayerType& prelu() {
   static const LayerType type{
       .name = "prelu",
       .words =
-          "x, or s x for x < 0, where s is learnt (He et al. 2015): one for "
-          "each index of\n"
+          "x, or s x for x < 0, with a learnt slope s (He et al. 2015): one "
+          "for each index of\n"
           "the last dimension, or for each number of an example.",
-      .keys = {key::one_of("slopes", R"("channel")", "What has a slope.",
-                           kSlopes),
-               key::number("slope", "0.25", "What slopes start at.", kAny)},
+      .keys = {key::one_of("slopes", R"("channel")",
+                           "Unit that has a slope of its own.", kSlopes),
+               key::number("slope", "0.25", "Initial value of the slopes.",
+                           kAny)},
       .trains = Trains::kOthers,
       .plan = plan_prelu,
       .make = make<Prelu>};

@@ -198,17 +198,17 @@ std::vector<Key> recurrent_keys(tensor::Cell cell) {
   std::vector<Key> keys{
       key::units(), key::bias(),
       key::one_of("activation", R"("tanh")",
-                  "Applied to what goes into the state.", kOfCells)};
+                  "Applied to the input of the state.", kOfCells)};
   if (cell != tensor::Cell::kSimple)
     keys.push_back(key::one_of("gate_activation", R"("sigmoid")",
                                "Applied to the gates.", kOfCells));
-  keys.push_back(
-      key::flag("return_sequences", "false",
-                "Gives the state after each step instead of the last alone."));
-  keys.push_back(
-      key::one_of("bidirectional", R"("none")",
-                  "Reads in both directions, and how their outputs are joined.",
-                  names_of<Bidirectional>()));
+  keys.push_back(key::flag(
+      "return_sequences", "false",
+      "Outputs the state after each step instead of the last alone."));
+  keys.push_back(key::one_of(
+      "bidirectional", R"("none")",
+      "Reads in both directions, and joins their outputs in this way.",
+      names_of<Bidirectional>()));
   return keys;
 }
 

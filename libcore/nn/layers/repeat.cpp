@@ -73,25 +73,24 @@ Blueprint plan_like(const Settings&, std::span<const Form> inputs) {
 const LayerType& repeat() {
   static const LayerType type{
       .name = "repeat",
-      .words = "A sequence of *n* steps, each of which is the input.",
+      .words = "Repeats the input as a sequence of *n* equal steps.",
       .other_names = {"repeatvector"},
-      .keys = {key::integer("n", "required", "How many steps.", kSmall)},
+      .keys = {key::integer("n", "required", "Number of steps.", kSmall)},
       .plan = plan_repeat,
       .make = make<Repeat>};
   return type;
 }
 
 const LayerType& repeat_like() {
-  static const LayerType type{
-      .name = "repeat_like",
-      .words =
-          "The first input, a vector, at each step of the second, with the "
-          "mask of that.",
-      .other_names = {"duplicatetotimeseries"},
-      .reads_sequences = true,
-      .inputs = {2, 2},
-      .plan = plan_like,
-      .make = make<Repeat>};
+  static const LayerType type{.name = "repeat_like",
+                              .words =
+                                  "Repeats the first input, a vector, at each "
+                                  "step of the second, with the second's mask.",
+                              .other_names = {"duplicatetotimeseries"},
+                              .reads_sequences = true,
+                              .inputs = {2, 2},
+                              .plan = plan_like,
+                              .make = make<Repeat>};
   return type;
 }
 

@@ -109,10 +109,9 @@ Key shape_key() {
 }
 
 Key axes_key() {
-  Key key = key::integer("axes", "required",
-                         "Which axis of the input each of the output is, from "
-                         "0.",
-                         "0..6");
+  Key key = key::integer(
+      "axes", "required",
+      "For each axis of the output, its axis in the input, from 0.", "0..6");
   key.kind = Kind::kShape;
   return key;
 }
@@ -123,8 +122,9 @@ const LayerType& reshape() {
   static const LayerType type{
       .name = "reshape",
       .words =
-          "The input in another shape of as many numbers, in row-major order.\n"
-          "A sequence stays one where the number of steps stays the same.",
+          "The input in another shape with the same number of elements, in "
+          "row-major order.\n"
+          "A sequence stays a sequence if the number of steps stays the same.",
       .other_names = {"view", "unflatten", "reshapevertex"},
       .keys = {shape_key()},
       .plan = plan_reshape};
@@ -137,7 +137,7 @@ const LayerType& permute() {
       .words =
           "The axes of an example in another order: [1, 0] transposes a "
           "matrix.\n"
-          "A sequence stays one where its steps stay first.",
+          "A sequence stays a sequence if its steps stay first.",
       .other_names = {"transpose"},
       .keys = {axes_key()},
       .check = check_axes,

@@ -93,11 +93,11 @@ const LayerType& rrelu() {
       .name = "rrelu",
       .words =
           "x, or s x for x < 0.\n"
-          "In training each number has its own s, drawn between *lower* "
-          "and *upper* from\n"
-          "*seed*, the mini-batch and the layer alone; otherwise s is "
+          "In training each number has its own s, drawn between *lower* and "
+          "*upper*, which depends\n"
+          "only on *seed*, the mini-batch and the layer; outside training s is "
           "their mean.",
-      .keys = {key::number("lower", "0.125", "The least slope below 0.",
+      .keys = {key::number("lower", "0.125", "Smallest slope below 0.",
                            kAtLeast0),
                key::number("upper", "0.3333333333333333",
                            "The largest slope below 0.", kAtLeast0)},

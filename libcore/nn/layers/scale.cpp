@@ -69,8 +69,8 @@ const LayerType& scale() {
       .name = "scale",
       .words = "y = factor x.",
       .other_names = {"rescaling", "scalevertex"},
-      .keys = {key::number("factor", "required",
-                           "What each number is multiplied by.", kAny)},
+      .keys = {key::number("factor", "required", "Factor of each number.",
+                           kAny)},
       .plan = plan_scale<false>,
       .make = make<Scale>};
   return type;
@@ -81,8 +81,8 @@ const LayerType& shift() {
       .name = "shift",
       .words = "y = x + amount.",
       .other_names = {"shiftvertex"},
-      .keys = {key::number("amount", "required",
-                           "What is added to each number.", kAny)},
+      .keys = {key::number("amount", "required", "Amount added to each number.",
+                           kAny)},
       .plan = plan_scale<true>,
       .make = make<Shift>};
   return type;

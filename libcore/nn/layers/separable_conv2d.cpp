@@ -105,22 +105,21 @@ const LayerType& separable_conv2d() {
   static const LayerType type = [] {
     std::vector<Key> keys = convolution_keys(2);
     keys.insert(keys.begin() + 1, depth_multiplier_key());
-    return LayerType{
-        .name = "separable_conv2d",
-        .words =
-            "A depthwise convolution without bias, and one of 1x1 of what it "
-            "gives:\n"
-            "y = f(conv1x1(depthwise(x, D), P) + b).\n"
-            "D is [channels \\* depth_multiplier, kernel height, kernel width, "
-            "1],\n"
-            "P is [filters, 1, 1, channels \\* depth_multiplier].",
-        .other_names = {"separableconvolution2d", "separableconv"},
-        .keys = keys,
-        .trains = Trains::kWeights,
-        .absorbs = is_linear,
-        .activates = true,
-        .plan = plan_separable_conv2d,
-        .make = make<SeparableConv2d>};
+    return LayerType{.name = "separable_conv2d",
+                     .words =
+                         "A depthwise convolution without bias, followed by a "
+                         "1x1 convolution:\n"
+                         "y = f(conv1x1(depthwise(x, D), P) + b).\n"
+                         "D is [channels \\* depth_multiplier, kernel height, "
+                         "kernel width, 1],\n"
+                         "P is [filters, 1, 1, channels \\* depth_multiplier].",
+                     .other_names = {"separableconvolution2d", "separableconv"},
+                     .keys = keys,
+                     .trains = Trains::kWeights,
+                     .absorbs = is_linear,
+                     .activates = true,
+                     .plan = plan_separable_conv2d,
+                     .make = make<SeparableConv2d>};
   }();
   return type;
 }

@@ -35,9 +35,9 @@ const LayerType& space_to_depth() {
   static const LayerType type{
       .name = "space_to_depth",
       .words =
-          "Squares of *block* x *block* pixels become one pixel, with the "
-          "channels of all:\n"
-          "those of the first row first, from the left.",
+          "Each square of *block* x *block* pixels becomes one pixel with the "
+          "channels of all of\n"
+          "them: those of the first row first, from the left.",
       .other_names = {"spacetodepthlayer"},
       .keys = {key::integer("block", "2", "Side of the squares.", kSmall)},
       .plan = plan_space_to_depth,

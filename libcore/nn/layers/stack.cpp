@@ -139,28 +139,28 @@ Blueprint plan_unstack(const Settings& settings, std::span<const Form> inputs) {
 }  // namespace
 
 const LayerType& stack() {
-  static const LayerType type{
-      .name = "stack",
-      .words =
-          "Inputs of one shape one behind the other along the mini-batch: "
-          "what follows\n"
-          "treats each as an example of its own.",
-      .other_names = {"stackvertex"},
-      .inputs = {1, kAnyNumber},
-      .plan = plan_stack,
-      .make = make<Stack>};
+  static const LayerType type{.name = "stack",
+                              .words =
+                                  "Concatenates inputs of one shape along the "
+                                  "mini-batch: later layers treat each as an\n"
+                                  "example of its own.",
+                              .other_names = {"stackvertex"},
+                              .inputs = {1, kAnyNumber},
+                              .plan = plan_stack,
+                              .make = make<Stack>};
   return type;
 }
 
 const LayerType& unstack() {
   static const LayerType type{
       .name = "unstack",
-      .words = "One of the inputs that a *stack* before it has.",
+      .words = "One of the inputs of a preceding *stack*.",
       .other_names = {"unstackvertex"},
-      .keys = {key::integer("index", "0", "Which one, from 0.", "0..65534"),
+      .keys = {key::integer("index", "0", "Index of the input, from 0.",
+                            "0..65534"),
                key::integer("of", "(none)",
-                            "How many parts the stack has; else as many as "
-                            "were stacked.",
+                            "Number of parts of the stack; else the number of "
+                            "inputs that were stacked.",
                             kSmall)},
       .plan = plan_unstack,
       .make = make<Unstack>};

@@ -96,7 +96,7 @@ std::optional<Columns> columns(const Settings& settings, int rank) {
 const LayerType& subset() {
   static const LayerType type{
       .name = "subset",
-      .words = "What the input has from *begin* to *end* along an axis.",
+      .words = "The part of the input from *begin* to *end* along an axis.",
       .other_names = {"subsetvertex", "slice", "narrow"},
       .keys = {key::integer("axis", "-1",
                             "The axis of an example, from 0; -1 is the last.",

@@ -70,14 +70,15 @@ const LayerType& upsample2d() {
   static const LayerType type{
       .name = "upsample2d",
       .words =
-          "Each pixel becomes *size* pixels: like it, or on the way to the "
-          "next "
-          "ones.\n"
+          "Each pixel becomes *size* pixels: copies of it, or interpolated "
+          "with its neighbors.\n"
           "For bilinear, pixels are squares, and the outermost are repeated.",
       .other_names = {"upsampling2d", "upsampling"},
-      .keys = {key::tuple("size", "[2, 2]", "Pixels for each."),
+      .keys = {key::tuple("size", "[2, 2]",
+                          "Output pixels for each input pixel."),
                key::one_of("interpolation", R"("nearest")",
-                           "What new pixels are.", names_of<Interpolation>())},
+                           "Method of interpolation.",
+                           names_of<Interpolation>())},
       .plan = plan_upsample<3>,
       .make = make_upsample2d};
   return type;
@@ -86,9 +87,10 @@ const LayerType& upsample2d() {
 const LayerType& upsample1d() {
   static const LayerType type{
       .name = "upsample1d",
-      .words = "Each step of a series *size* times.",
+      .words = "Repeats each step of a series *size* times.",
       .other_names = {"upsampling1d"},
-      .keys = {key::integer("size", "2", "Steps for each.", kSmall)},
+      .keys = {key::integer("size", "2", "Output steps for each input step.",
+                            kSmall)},
       .reads_sequences = true,
       .plan = plan_upsample<2>,
       .make = make_mover<repeat>};

@@ -106,7 +106,7 @@ Key kernel_key(int axes, std::string_view fallback) {
 }
 
 Key padding_key(bool causal) {
-  return key::one_of("padding", R"("valid")", "What is done at the edges.",
+  return key::one_of("padding", R"("valid")", "Padding at the edges.",
                      names_of<Padding>().first(causal ? 3 : 2));
 }
 

@@ -39,8 +39,8 @@ const LayerType& zero_pad1d() {
   static const LayerType type{
       .name = "zero_pad1d",
       .words =
-          "Steps of zeros before and behind a series; they count where it has "
-          "a mask.",
+          "Steps of zeros before and after a series; its mask counts them as "
+          "real steps.",
       .other_names = {"zeropadding1d"},
       .keys = {key::tuple("padding", "[1, 1]", "Steps at each end.",
                           "[begin, end]", "0..65535")},
