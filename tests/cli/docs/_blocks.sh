@@ -27,7 +27,7 @@ page() { # FILE
       if (manual == "scd") {
         gsub(/\\\\/, "\001"); gsub(/\\/, ""); gsub(/\001/, "\\")
       }
-      if (/^(dl-[a-z]+|make|jq|awk|ls|scp|ssh|srun|sbatch|mpirun|pdsh|parallel|printf|xargs|nightly|kubectl|buildah|systemctl|crontab|scripts\/[a-z-]+) / || /^for /)
+      if (/^(dl-[a-z]+|make|jq|awk|ls|scp|ssh|srun|sbatch|mpirun|pdsh|parallel|printf|xargs|nightly|kubectl|buildah|systemctl|crontab|scripts\/[a-z-]+) / || /^(for|while) /)
         command = 1
       text = text $0 "\n"
     }' "$DL_TEST_ROOT/$1"

@@ -1,0 +1,68 @@
+. "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
+page man/dl-cookbook.7.scd
+
+awk -v OFS=, 'BEGIN {
+  print "rooms,area,town,price"
+  split("Bern Lyon Ulm", town, " ")
+  for (i = 0; i < 60; ++i)
+    print i % 7 == 3 ? "" : i % 5 + 1, 20 * (i % 5) + i % 11, town[i % 3 + 1], 100 * (i % 5) + 50 * (i % 3)
+}' >houses.csv
+run_next 'pipe:python3 onehot.py'
+
+mkdir cats dogs no yes
+ln -s /usr/bin/python3 .blocks/bin/python3 # Debian's, which has Pillow
+/usr/bin/python3 - <<'PY'
+import math, struct, wave
+from PIL import Image
+for i in range(12):
+    for folder, color in ("cats", (200, 80, 40 + i)), ("dogs", (40, 80, 200 + i)):
+        Image.new("RGB", (40 + i, 40), color).save(f"{folder}/{i}.png")
+    for folder, tone in ("no", 200), ("yes", 900):
+        with wave.open(f"{folder}/{i}.wav", "wb") as sound:
+            sound.setnchannels(1), sound.setsampwidth(2), sound.setframerate(8000)
+            sound.writeframes(b"".join(
+                struct.pack("<h", int(9000 * math.sin(tone * (t + i) / 1300))) for t in range(3500)))
+PY
+run_next 'pipe:python3 pictures.py'
+
+awk 'BEGIN { for (i = 0; i < 60; ++i)
+  if (i % 2) print "spam\tbuy " i " pills now!!"; else print "ham\tsee you at " i " today" }' >messages.tsv
+run_next 'text.idx'
+run_next 'pipe:python3 sounds.py'
+
+awk 'BEGIN { for (i = 0; i < 200; ++i) print 5 + 2 * sin(i / 4) }' >series.txt
+run_next '--in-order'
+
+awk 'BEGIN {
+  print "amount,hour,kind"
+  for (i = 0; i < 200; ++i)
+    if (i % 10) print i % 17 "," i % 24 ",normal"; else print 90 + i % 13 "," i % 5 ",fraud" }' >payments.csv
+run_next '--stratify -o fraud'
+
+animals animals.csv
+small_network animals.json
+run_next 'fold?.json'
+run_next '.updater.learning_rate'
+
+dl-preprocess csv -q --header --label species animals.csv -o animals-train-000.dls
+train=(dl-master --net animals.json --data 'animals-train-*.dls' --local 2 --epochs 30 -o animals.safetensors)
+"${train[@]}" -q
+run_next 'events.jsonl'
+cut -f 1 .blocks/"$next".out | sed -n '1p;30p'
+
+cut -d , -f 1,2 animals.csv | head -n 4 >rows.csv
+echo rows.csv >names
+run_next '--label none'
+cat .blocks/"$next".out
+cp "$DL_TEST_ROOT/tests/golden/keras/pair.keras" model.keras
+run_next 'again.keras'
+
+# A run that is killed before its model is written.
+rm -r animals.safetensors*
+DL_FAILPOINTS=master.after_commit=kill@20 sh -c '"$@"; :' sh "${train[@]}" -q 2>/dev/null
+[ ! -e animals.safetensors ] || fail "it was not killed"
+run_next '--epochs 30'
+grep -c '"event":"resume"' animals.safetensors.run/events.jsonl
+
+skip_next 'ssh h2' 'other hosts'
+page_ends
