@@ -18,8 +18,8 @@ struct Place {
   fs::path group;  // relative
 };
 
-// Of lines such as "0::/user.slice" and "4:cpu,cpuacct:/job7"; controller: ""
-// for version 2.
+// Path of a controller's group, from lines such as "0::/user.slice" and
+// "4:cpu,cpuacct:/job7"; controller: "" for version 2.
 std::optional<Place> place_of(const std::string& root,
                               const std::string& controller) {
   std::ifstream groups(root + "/proc/self/cgroup");

@@ -10,8 +10,8 @@ namespace dl {
 double monotonic_seconds();   // since an arbitrary start; never set back
 std::string utc_timestamp();  // RFC 3339, "2026-01-31T12:00:00.123Z"
 
-// What measures and waits may be given another time than this machine's, as a
-// simulation is.
+// Time for everything that measures and waits; a simulation has its own instead
+// of this machine's.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -81,7 +81,7 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
     key_ = std::move(name);
     return true;
   }
-  // What the library says of it is for programmers.
+  // Turns an error of the library, whose text is for programmers, into ours.
   bool parse_error(std::size_t, const std::string&,
                    const nlohmann::detail::exception& error) override {
     return stop(dynamic_cast<const Json::out_of_range*>(&error)

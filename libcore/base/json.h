@@ -80,8 +80,8 @@ class JsonView {
   std::string path_;
 };
 
-// What `word` was probably meant to be: a candidate that begins with it, else
-// the nearest by edit distance; "" if none is near.
+// The candidate that `word` was probably meant to be: a candidate that begins
+// with it, else the nearest by edit distance; "" if none is near.
 std::string nearest(std::string_view word,
                     const std::vector<std::string>& candidates);
 

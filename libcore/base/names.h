@@ -50,7 +50,7 @@ inline bool is_plain_name(std::string_view text) {
          text.find_first_not_of(kLetters) == std::string_view::npos;
 }
 
-// What output j of a network is called: its name, else its number, as "unit 9"
+// The name of output j of a network: its name, else its number, as "unit 9"
 // where another one has the name "9".
 inline std::string output_name(const std::vector<std::string>& names,
                                std::int64_t j) {

@@ -67,7 +67,7 @@ class Options {
   bool commands(const std::vector<std::string>& names) const;
   bool commands_section(const std::string& title) const;
 
-  // What the environment set, as arguments: "--shards=7", "--force".
+  // Options set in the environment, as arguments: "--shards=7", "--force".
   std::vector<std::string> from_environment() const;
 
   struct State;

@@ -154,7 +154,7 @@ int fail(const ToolInfo& tool, Code code, const std::string& message,
   try {
     output.flush();  // so that messages come after the product
   } catch (const Error&) {
-    // What went wrong first is what counts.
+    // Reports only the first error.
   }
   report(tool.name, without_middle(message));
   if (code == Code::kUsage)
@@ -214,7 +214,7 @@ int run_tool(const ToolInfo& tool, int argc, char** argv,
     status =
         fail(tool, Code::kUnavailable, "there is not enough memory", output);
   } catch (const std::system_error& error) {
-    // Of threads, which a limit may forbid.
+    // A limit may forbid further threads.
     const bool few = error.code() == std::errc::resource_unavailable_try_again;
     status =
         fail(tool, few ? Code::kUnavailable : Code::kBug,

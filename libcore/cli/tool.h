@@ -23,8 +23,8 @@ struct ToolInfo {
   // false: a trainer.  SIGPIPE, SIGINT and SIGTERM are left to the tool, and
   // freed memory is kept (base/heap.h).
   bool filter = true;
-  // What a filter does before it dies of SIGINT, SIGTERM or SIGHUP:
-  // io::remove_unfinished where it writes files.  Async-signal-safe.
+  // Called before a filter dies of SIGINT, SIGTERM or SIGHUP:
+  // io::remove_unfinished where it writes files. Async-signal-safe.
   void (*on_kill)() noexcept = nullptr;
 };
 

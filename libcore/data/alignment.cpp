@@ -38,7 +38,8 @@ std::string listed(const Names& names) {
   return names.size() > kMost ? text + ", ..." : text;
 }
 
-// what: what has the names, "columns".
+// `what` says what has the names, such as "columns". what has the names,
+// "columns".
 std::map<std::string, std::int64_t> numbered(const Names& names,
                                              const std::string& what) {
   std::map<std::string, std::int64_t> numbers;

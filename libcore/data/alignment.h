@@ -17,7 +17,7 @@
 
 namespace dl::data {
 
-// Of the tensors with one name, as About has it.
+// Order of the tensors with one name, as in About.
 struct Order {
   // Where each wanted column lies among those of the data, which may have more
   // of them; empty: they are as wanted.
@@ -35,7 +35,7 @@ struct Order {
 
 struct Alignment : Order {
   std::map<std::string, Order> parts;  // of a MultiDataSet: what changes
-  // What is put right, for a warning; "": nothing.
+  // Warning about everything that was put right; "": nothing.
   std::string note;
 
   bool changes_nothing() const {
@@ -47,7 +47,7 @@ struct Alignment : Order {
   // Tensors that an example has not are passed over.
   // Throws Error: kData, `set` is not as the data that it was made for.
   void apply(DataSet& set) const;
-  // What data with this metadata are then; wanted: what they go with.
+  // The metadata of data after the alignment; wanted: what they go with.
   Metadata apply(Metadata metadata, const Metadata& wanted) const;
 
   Json to_json() const;  // without the note; null if it changes nothing

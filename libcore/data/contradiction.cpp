@@ -49,7 +49,7 @@ std::string only_in(const std::string& tensor, const std::string& has,
 std::string difference(const Schema& before, const Schema& next,
                        const Sides& names) {
   if (before.empty() || next.empty()) return "";
-  // What names an example comes last: it matters least.
+  // The name of examples is compared last: it matters least.
   std::string of_names;
   const auto note = [&](const std::string& tensor, const std::string& text) {
     if (names_example(tensor) && of_names.empty()) of_names = text;
@@ -75,7 +75,7 @@ std::string difference(const Schema& before, const Schema& next,
   return of_names;
 }
 
-// of: " of 'left'", or "".
+// Difference between two descriptions; `of` is " of 'left'", or "".
 std::string difference(const About& before, const About& next,
                        const std::string& of, const Sides& names) {
   std::string text =

@@ -327,7 +327,7 @@ void Dealer::write_part(std::size_t p, io::SinkGroup& group,
     const std::string path = shard_name(part.prefix, i, shards);
     StreamWriter out(group.open(path));
     out.write_metadata(metadata);
-    // Of shards as equal as can be, the first ones are longer by one.
+    // Shards are as equal as possible; the first ones are longer by one.
     const std::int64_t end = part.examples / shards * (i + 1) +
                              std::min(i + 1, part.examples % shards);
     while (at < end) {

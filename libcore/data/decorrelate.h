@@ -16,8 +16,8 @@ namespace dl::data {
 // Columns whose covariance can be gathered.
 constexpr std::int64_t kMaxCovarianceColumns = 4096;
 
-// What is added to the eigenvalues of the correlations: a direction in which
-// the columns hardly vary is not blown up more than a hundred times.
+// Added to the eigenvalues of the correlations: a direction in which the
+// columns hardly vary is not blown up more than a hundred times.
 constexpr double kWhitenEpsilon = 1e-4;
 
 // As --normalize has them: "pca:50" or "whiten".

@@ -91,7 +91,7 @@ std::string provenance_lines(const Json& steps) {
   return out;
 }
 
-// What is known of the tensors with one name; of: "/digit", or "".
+// Describes the tensors with one name; of: "/digit", or "".
 std::string part_lines(const Json& json, const std::string& of) {
   std::string out;
   if (json.contains("targets" + of))

@@ -12,7 +12,8 @@
 namespace dl::data {
 
 constexpr std::uint32_t kMarkMagic = 0x184D2A5D;
-// What the last bytes of a file are needed for: length of the mark, signature.
+// Bytes at the end of a file that a reader needs first: length of the mark,
+// signature.
 constexpr std::size_t kMarkTail = 16;
 // Bytes of a mark besides its table.
 constexpr std::size_t kMarkLeast = 72;

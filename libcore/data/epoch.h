@@ -44,8 +44,8 @@ class Epoch {
 
   std::int64_t batches() const;
   std::int64_t examples(std::int64_t first_batch, std::int64_t count) const;
-  // What batch i is made of, in order; valid until the next call.  Batches in a
-  // row are cheap: the orders of the last one's records are kept.
+  // Pieces that make up batch i, in order; valid until the next call. Batches
+  // in a row are cheap: the orders of the last one's records are kept.
   std::span<const Piece> pieces(std::int64_t i);
 
  private:

@@ -25,10 +25,10 @@ struct Verdict {
 // Reads the whole of one source: every record, every end mark, every digest.
 Verdict verify(const std::string& spec);
 
-// What the sources, taken as one data set, hold: examples, records, bytes,
+// Description of the sources, taken as one data set: examples, records, bytes,
 // schema, classes with counts, statistics, provenance, each input's share, and
-// the shards that are missing.
-// Throws Error as StreamReader, Metadata::join() and check_sets() do.
+// the shards that are missing. Throws Error as StreamReader, Metadata::join()
+// and check_sets() do.
 Json describe(const std::vector<std::string>& specs);
 // The same for people, several lines.
 std::string describe_text(const Json& description);

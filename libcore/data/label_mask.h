@@ -9,11 +9,11 @@
 
 namespace dl::data {
 
-// What each step of n sequences counts: what the labels' mask says of it, if
-// that is [n, steps] (or of what a step consists of, [n, steps, ...]); else
-// what the sequences' own mask does (of an output, as the network computed it),
-// times that of the labels where they have one for each example.  Learning,
-// evaluating and statistics have this rule in common.
+// Weight of each step of n sequences: what the labels' mask says of it, if that
+// is [n, steps] (or of what a step consists of, [n, steps, ...]); else what the
+// sequences' own mask does (of an output, as the network computed it), times
+// that of the labels where they have one for each example. Learning, evaluating
+// and statistics have this rule in common.
 //
 // labels: such, or of n elements, or null; own: [n, steps], or null.
 // Returns one of them, null if all count, or `product`, which is made then.

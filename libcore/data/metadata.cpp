@@ -29,7 +29,7 @@ bool is_name(const std::string& name) {
          kind == "labels_mask";
 }
 
-// Of "id" and "index" the whole toolkit knows what they look like.
+// Checks "id" and "index", whose form is fixed in the whole toolkit.
 void check_field(const std::string& name, const Field& field) {
   if (static_cast<std::uint64_t>(field.shape.elements()) >
       kMaxRecordBytes / tensor::size_of(field.dtype))
@@ -140,7 +140,7 @@ void update_about(About& now, const About& later) {
   if (later.label_statistics) now.label_statistics = later.label_statistics;
 }
 
-// Those of both, in `now`.
+// Joins the statistics of two descriptions in `now`.
 void join_statistics(About& now, const About& before, const About& next) {
   now.statistics = joined(before.statistics, next.statistics);
   now.label_statistics = joined(before.label_statistics, next.label_statistics);

@@ -16,7 +16,7 @@
 
 namespace dl::data {
 
-// Of the format.  Readers refuse a higher major version.
+// Version of the format. Readers refuse a higher major version.
 constexpr int kMajorVersion = 1, kMinorVersion = 1;
 
 struct Field {
@@ -37,7 +37,7 @@ struct Provenance {
   bool operator==(const Provenance&) const = default;
 };
 
-// Which shard of which set it is: of all that one run of dl-shard wrote.
+// Place of a shard in its set: of all that one run of dl-shard wrote.
 struct SetPlace {
   std::string id;    // follows from the contents and the options
   std::string part;  // of --split, or empty
@@ -50,8 +50,8 @@ std::vector<Provenance> provenance_from_json(const JsonView& json);
 
 struct Sides;  // contradiction.h
 
-// What is known of tensors with one name: of "features" and "labels", or, in a
-// MultiDataSet, of "features/left" and "labels/left".
+// Description of the tensors with one name: of "features" and "labels", or, in
+// a MultiDataSet, of "features/left" and "labels/left".
 struct About {
   std::vector<std::string> classes;      // of labels; empty: regression or none
   std::vector<std::string> columns;      // names of feature columns, or empty
@@ -69,7 +69,7 @@ struct Metadata : About {
 
   // The names of a MultiDataSet's tensors: "left" of "features/left".
   std::set<std::string> names() const;
-  // What is said of the tensors of that name ("": of those without), as of a
+  // Metadata of the tensors of that name ("": of those without), as of a
   // DataSet of its own: schema and About alone.
   Metadata part(const std::string& name) const;
 

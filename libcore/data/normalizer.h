@@ -43,14 +43,14 @@ struct Normalizer {
 
   bool changes_nothing() const;
   bool mixes() const { return !matrix.empty(); }
-  // Of one that mixes.
+  // Numbers of columns, of a normalizer that mixes them.
   std::int64_t columns() const;
   std::int64_t outputs() const;
   // An example as it is stored, for an input of that shape: what it has instead
   // of the last dimension, if it mixes.
   tensor::Shape stored(const tensor::Shape& input) const;
-  // What was (y - shift) * scale becomes y again.  values: rows of columns.  Of
-  // one that does not mix.
+  // Inverse of (y - shift) * scale. values: rows of columns. Of one that does
+  // not mix.
   void undo(std::span<float> values) const;
 
   Json to_json() const;
@@ -70,10 +70,10 @@ bool is_constant(double spread, double magnitude, tensor::DType dtype);
 Json to_json(const std::vector<Normalizer>& normalizers);
 std::vector<Normalizer> normalizers_from_json(const JsonView& json);
 
-// Those of a model, by input and output of its network; those that there are
-// not change nothing.
+// Normalizers of a model, by input and output of its network; those that there
+// are not change nothing.
 struct Normalizers {
-  // Of one input and one output.
+  // Normalizers of one input and one output.
   Normalizers(Normalizer of_features = {}, Normalizer of_targets = {})
       : inputs{std::move(of_features)}, outputs{std::move(of_targets)} {}
   std::vector<Normalizer> inputs, outputs;

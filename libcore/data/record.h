@@ -13,7 +13,7 @@
 
 namespace dl::data {
 
-// What a blob holds: a metadata record has text and no tensors.
+// Contents of a blob: a metadata record has text and no tensors.
 struct Record {
   std::map<std::string, std::string> metadata;
   DataSet set;

@@ -34,7 +34,7 @@ struct Run {
   SetPlace set;
 };
 
-// What could be opened as a shard.
+// An input that could be opened as a shard.
 struct Given {
   std::string path;
   std::optional<SetPlace> place;

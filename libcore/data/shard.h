@@ -45,7 +45,7 @@ class Shard {
   // Its bytes as they lie in the file, to be shipped to a host that cannot
   // open the file; unpack_record() undoes it.
   std::vector<std::byte> read_packed(std::size_t i) const;
-  // What read() does with the bytes that read_packed() returned.
+  // Decodes the bytes that read_packed() returned, as read() does.
   DataSet decode(std::size_t i, std::span<const std::byte> packed) const;
 
  private:

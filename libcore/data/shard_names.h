@@ -15,7 +15,7 @@ namespace dl::data {
 std::string shard_name(const std::string& prefix, std::int64_t i,
                        std::int64_t count);
 
-// What shard_name() made: "a/train-003.dls" is {"a/train", 3}.
+// Parts of a name made by shard_name(): "a/train-003.dls" is {"a/train", 3}.
 struct ShardName {
   std::string prefix;
   std::int64_t number = 0;

@@ -47,8 +47,8 @@ void each_row(const Rows& rows, F&& f) {
     if (rows.used.empty() || rows.used[static_cast<std::size_t>(i)]) f(i);
 }
 
-// What is gathered of each column: in `out`, or of a few columns in arrays,
-// which stay in registers.
+// Sums of each column: in `out`, or of a few columns in arrays, which stay in
+// registers.
 template <typename Doubles>
 struct Sums {
   Doubles mean, m2, min, max;
@@ -132,7 +132,7 @@ void gather(const Rows& rows, const T* values, const std::string& name,
   out.count = gather(rows, values, name, sums);
 }
 
-// Of each column the mean lies in the range, but for what rounding does.
+// Checks that each column's mean lies in its range, except for rounding.
 void check_ranges(const Statistics& s, const JsonView& json) {
   for (std::size_t c = 0; c < s.mean.size(); ++c) {
     const double low = s.min[c], high = s.max[c];

@@ -16,7 +16,7 @@
 
 namespace dl::data {
 
-// Of values up to here, sums of squares of any number are finite.
+// Largest value whose squares can be summed in any number without overflow.
 constexpr double kMaxStatisticsValue = 1e140;
 
 struct Statistics {
@@ -37,12 +37,12 @@ struct Statistics {
   // are not, the columns differ.
   void add(const tensor::Tensor& values, const tensor::Tensor* mask,
            const std::string& name = "features");
-  // Those of other examples.  Chan, Golub, LeVeque 1979.
-  // Throws Error: kData, the columns differ, or there are too many examples.
+  // Adds the statistics of other examples. Chan, Golub, LeVeque 1979. Throws
+  // Error: kData, the columns differ, or there are too many examples.
   void merge(const Statistics& other);
-  // Those that another shard carries.  All shards of a set carry the same,
-  // those of the whole set, so equal ones count once, in whatever order they
-  // come.  Throws Error: kData, as merge().
+  // Joins the statistics that another shard carries. All shards of a set carry
+  // the same, those of the whole set, so equal ones count once, in whatever
+  // order they come. Throws Error: kData, as merge().
   void join(const Statistics& other);
 
   // Population standard deviation of each column.

@@ -95,7 +95,8 @@ struct StreamReader::State {
   std::uint64_t part_begin = 0;
   std::int64_t records = 0, examples = 0;
   DataSet next;  // if pending
-  // Of the part, while it has no class names yet: the label that is worst.
+  // The largest label of the part, while it has no class names yet: the label
+  // that is worst.
   std::int64_t worst_label = 0, worst_record = 0;
 
   State(std::unique_ptr<io::Source> source, std::uint64_t limit)

@@ -48,7 +48,7 @@ class StreamReader {
                         std::uint64_t max_record_bytes = kMaxRecordBytes);
   ~StreamReader();
 
-  // What has been read of it so far; complete when read() returned false.
+  // Metadata read so far; complete when read() returned false.
   const Metadata& metadata() const;
 
   // The next record; false at the end of the stream.

@@ -69,7 +69,7 @@ class ZipReader::Side {
     taken_ += n;
   }
 
-  // What is known of it so far, under the new names.
+  // Adds the description of this side so far, under its new names.
   void describe(Metadata& all) const {
     Metadata own = so_far();
     About& about = side_.name.empty() ? all : all.parts[side_.name];
@@ -141,7 +141,7 @@ class ZipReader::Side {
     return whole_ ? *whole_ : reader_ ? reader_->metadata() : Metadata();
   }
 
-  // What a tensor is called; none where this side does not have it.
+  // New name of a tensor; none where this side does not have it.
   std::optional<std::string> renamed(const std::string& tensor) const {
     if (names_example(tensor)) return tensor;
     const bool label = tensor.starts_with("labels");

@@ -30,8 +30,8 @@ class ZipReader {
   explicit ZipReader(std::vector<ZipSide> sides);
   ~ZipReader();
 
-  // Of all sides, by their names; example names and numbers are those of the
-  // first side that has some.
+  // Metadata of all sides, by their names; example names and numbers are those
+  // of the first side that has some.
   const Metadata& metadata() const;
   // As many examples as all sides have at hand; false at the end of all.
   // Throws Error: kData, "'b.dls' ends after 90 examples, 'a.dls' has more", or

@@ -85,9 +85,9 @@ class Common : public Evaluation {
   virtual std::int64_t rows() const { return subject_.outputs; }
 
   std::int64_t outputs() const { return subject_.outputs; }
-  // What output or class j is called: its name, else its number.
+  // Name of output or class j: its name, else its number.
   std::string name_of(std::int64_t j) const;
-  // What messages call the example of row i: its number since the first add().
+  // Name of the example of row i in messages: its number since the first add().
   std::string example(std::int64_t i) const;
 
  private:

@@ -79,7 +79,8 @@ std::unique_ptr<Evaluation> evaluation_from_json(const JsonView& json) {
   if (!subject.output.empty() && !is_plain_name(subject.output))
     json.at("output").fail("a name of letters, digits, '_', '-', '.'");
   const JsonView state = json.at("state");
-  // What takes memory by outputs must come with as many of them.
+  // State that takes memory for each output must have the same number of
+  // outputs.
   if (state.has("outputs") || entry->make != make<Classification>)
     if (state.at("outputs").size() != static_cast<std::size_t>(subject.outputs))
       state.at("outputs").fail(std::to_string(subject.outputs) + " outputs");

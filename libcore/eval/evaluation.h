@@ -30,7 +30,8 @@
 
 namespace dl::eval {
 
-// What is evaluated: the names are for people, `outputs` is what counts.
+// The subject of an evaluation: the names are for people, `outputs` is what
+// counts.
 struct Subject {
   std::int64_t outputs = 0;        // columns of the predictions
   std::vector<std::string> names;  // of classes or targets; may be empty
@@ -44,7 +45,7 @@ class Evaluation {
 
   virtual std::string_view kind() const = 0;    // "classification", "roc", ...
   virtual std::string_view output() const = 0;  // as Subject
-  // What `name`, a metric or the kind, is called beside those of other outputs:
+  // Full name of a metric or kind `name` among those of other outputs:
   // "digit:accuracy"; of the only output, "accuracy".
   std::string called(std::string_view name) const;
 
@@ -94,7 +95,8 @@ double find_metric(const std::vector<std::unique_ptr<Evaluation>>& all,
 bool higher_is_better(std::string_view metric);
 // The one that stands for an evaluation where only one is shown.
 std::string main_metric(const Evaluation& evaluation);
-// That one, and of classes log_loss: the loss beside what is counted.
+// The main metric, and for classes also log_loss: the loss beside what is
+// counted.
 std::vector<std::string> main_metrics(const Evaluation& evaluation);
 
 }  // namespace dl::eval

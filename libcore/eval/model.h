@@ -20,9 +20,9 @@ namespace dl::eval {
 Subjects subjects_of(const nn::NetworkConfig& config,
                      const data::Metadata& data);
 
-// What suits each output and the labels that it was trained on; "" where there
-// is nothing in data that it could be compared with.
-// threshold_given: what means yes is said otherwise.
+// Kinds that suit each output and the labels that it was trained on; "" where
+// there is nothing in data that it could be compared with. threshold_given:
+// what means yes is said otherwise.
 std::vector<std::string> usual_kinds(const nn::Model& model,
                                      bool threshold_given);
 

@@ -16,7 +16,7 @@
 
 namespace dl::eval {
 
-// Of each output; of several, with its name.
+// Subjects of all outputs; of several, with its name.
 using Subjects = std::vector<Subject>;
 
 struct Choice {
@@ -26,8 +26,8 @@ struct Choice {
 };
 Choice parse_choice(std::string_view text);
 
-// Which of them it is for.
-// Throws Error: kUsage, none, or it does not say which of several.
+// Index of the subject that `text` names. Throws Error: kUsage, none, or it
+// does not say which of several.
 std::size_t subject_of(std::string_view text, const Subjects& subjects);
 
 std::unique_ptr<Evaluation> make_chosen(std::string_view text,

@@ -48,7 +48,7 @@ Evaluations report_from_json(const JsonView& json);
 
 void print(std::ostream& out, const Evaluations& all);
 
-// What a metric must reach, or must not exceed.
+// A bound that a metric must reach, or must not exceed.
 struct Bar {
   std::string metric;
   double limit = 0;

@@ -37,14 +37,14 @@ class Average {
   // Throws Error: kProtocol, the size differs or a value is not finite; the
   // slot is then as before.
   void put(std::size_t slot, std::vector<float> values, double weight);
-  // What sum() of another Average made of the slots [first, first + count).
-  // They are a group: count is a power of kAverageGroup, or what is left of the
-  // slots, and first a multiple of that power; none of them was put before
-  // (kBug).
-  // Throws Error: kProtocol, as put() does; the slots are then as before.
+  // Puts the sum() that another Average made of the slots [first, first +
+  // count). They are a group: count is a power of kAverageGroup, or what is
+  // left of the slots, and first a multiple of that power; none of them was put
+  // before (kBug). Throws Error: kProtocol, as put() does; the slots are then
+  // as before.
   void put_sum(std::size_t first, std::size_t count, WeightedSum sum);
   bool complete() const;  // every slot was put; weight 0 counts as put
-  // Of all slots, as the sum of a group.  Only when complete (kBug).
+  // Sum of all slots, as the sum of a group. Only when complete (kBug).
   WeightedSum sum() const;
   // Sum of weight * values over sum of weights, rounded to float.  Only when
   // complete, not from a sum of all slots, which was rounded before, and if
@@ -58,8 +58,8 @@ class Average {
   };
   // The part that begins at `first` if it is the whole group of `size` slots.
   const Part* whole(std::size_t first, std::size_t size) const;
-  // What the group [first, first + size) has, a part at a time: calls
-  // visit(part) for those that were put and descend(first, size) for groups.
+  // Visits the parts of the group [first, first + size): calls visit(part) for
+  // those that were put and descend(first, size) for groups.
   template <typename Visit, typename Descend>
   void walk(std::size_t first, std::size_t size, const Visit& visit,
             const Descend& descend) const;

@@ -139,7 +139,7 @@ void walk_int8(std::span<const std::byte> body, std::size_t n,
   });
 }
 
-// What the dense forms have behind the header.
+// Bytes of a dense form after its header.
 std::size_t body_bytes(Kind kind, std::size_t n) {
   switch (kind) {
     case Kind::kF32:
@@ -163,7 +163,7 @@ void walk_dense(Kind kind, std::span<const std::byte> body, std::size_t n,
   if (kind == Kind::kInt8) walk_int8(body, n, visit);
 }
 
-// What is written: f32 without its zeros where that is shorter.
+// Kind that is written: f32 without its zeros where that is shorter.
 Kind form_of(Kind kind, std::uint64_t nonzero, std::size_t n) {
   // Half, as the decoder takes longer for it than for dense values.
   const bool shorter =
@@ -172,7 +172,7 @@ Kind form_of(Kind kind, std::uint64_t nonzero, std::size_t n) {
   return shorter ? Kind::kSparse : kind;
 }
 
-// What follows the head, of a message for so many elements.
+// The part of a message after its head, for so many elements.
 struct Body {
   Kind kind;
   std::span<const std::byte> bytes;

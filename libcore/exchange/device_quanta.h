@@ -26,7 +26,7 @@ class DeviceQuanta {
   // As decode_threshold(), of a target on the device: to the same bits.
   void decode(std::span<const std::byte> message, float scale,
               tensor::View target);
-  // What x, [elements] on the device, has at these indices; until the next
+  // Values of x, [elements] on the device, at these indices; until the next
   // call.
   std::span<const float> values_at(std::span<const std::int32_t> indices,
                                    tensor::View x);
@@ -44,7 +44,7 @@ class DeviceQuanta {
   tensor::View send(std::span<const std::int32_t> integers);
 
   tensor::Device& device_;
-  // Of the message that was read.
+  // Contents of the message that was read.
   std::uint64_t elements_ = 0;
   std::vector<Segment> segments_;
   std::vector<std::int32_t> places_;

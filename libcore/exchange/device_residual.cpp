@@ -134,7 +134,7 @@ void DeviceResidual::count(View x, double sign) {
   device_.add_absolute(there(kSize), sign, x);
 }
 
-// What was cut off x is what it was, less what it is.
+// Counts the mass cut off from x: its sums before, less its sums after.
 template <typename Cut>
 void DeviceResidual::cut_off(View x, const Cut& cut) {
   device_.fill(there(kSum), 0);

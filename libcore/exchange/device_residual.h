@@ -32,7 +32,7 @@ class DeviceResidual final : public Residual {
 
   // residual += update, [elements] on the device.
   void add(tensor::View update);
-  // What ThresholdEncoder::encode() does without an update.
+  // The pass of ThresholdEncoder::encode() without an update.
   std::int64_t encode(std::span<const float> thresholds,
                       std::vector<std::byte>& out);
   // sample_magnitudes() of the elements from `at` on.

@@ -12,8 +12,8 @@ namespace {
 // Below it the sum is scaled in memory, so that its numbers stay in range; a
 // pass over all of them.
 constexpr double kSmallScale = 1e-20;
-// What the sum holds at least, before an update that has seen all: not 0, as
-// that would be such a pass for each.
+// Lowest sum of weights, before an update that has seen all: not 0, as that
+// would be such a pass for each.
 constexpr double kLeastWeight = 0.1;
 // Means are taken over so many updates for each that one has not seen, and over
 // this number at least.

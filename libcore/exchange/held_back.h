@@ -54,7 +54,7 @@ class HeldBack {
   // A message of one of the others came, of so many workers: whether it is to
   // be heard.  Some four in a round of all are: enough.
   bool listens(std::int64_t workers);
-  // What it has in common with the own residual when it came.
+  // Takes in the overlap of a message with the own residual when it came.
   void hear(const Overlap& overlap);
   // Starts anew.
   void forget() { *this = {}; }

@@ -21,7 +21,7 @@ class MomentumCorrection {
   // momentum in [0, 1) (kBug); masking: whether sent() does anything.
   MomentumCorrection(std::size_t elements, double momentum, bool masking);
 
-  // What goes on to ThresholdEncoder::encode(); valid until the next call.
+  // Returns the input of ThresholdEncoder::encode(); valid until the next call.
   std::span<const float> add(std::span<const float> gradient);
   // The message that it gave, of our own encoder.
   void sent(std::span<const std::byte> message);

@@ -36,7 +36,7 @@ class Residual {
 
   std::span<const std::size_t> parts() const { return parts_; }
   std::size_t elements() const { return elements_; }
-  // Of each part, by the last message.
+  // Quanta of each part in the last message.
   std::span<const std::int64_t> quanta() const { return quanta_; }
   // Sum of all updates that were taken in, but for rounding.
   virtual double given() const = 0;

@@ -38,8 +38,8 @@ std::size_t sample_magnitudes(std::span<const float> x,
                               float floor, Philox& random,
                               std::vector<float>& magnitudes);
 
-// What the `rank` largest of them reach, rank from 1 to their number; reorders
-// them.
+// The value that the `rank` largest magnitudes reach, rank from 1 to their
+// number; reorders them.
 float largest_reach(std::span<float> magnitudes, std::size_t rank);
 
 }  // namespace dl::exchange

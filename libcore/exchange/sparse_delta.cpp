@@ -33,7 +33,7 @@ unsigned rice_for(std::uint64_t count, std::uint64_t elements, unsigned bits) {
   return std::min(best_rice(count, elements), most_rice(bits));
 }
 
-// What the largest `density` of x reach, by a sample.
+// Threshold that the largest `density` of x reach, by a sample.
 float threshold_of(std::span<const float> x, double density) {
   std::vector<float> sample;
   Philox random(0, x.size());
@@ -108,7 +108,7 @@ class Magnitudes {
   }
 
   unsigned bits() const { return bits_; }  // of a code, with the sign
-  // Of |x|, without the sign.
+  // Code of |x|, without the sign.
   std::uint32_t code(float magnitude) const {
     if (bits_ == kExact) return std::bit_cast<std::uint32_t>(magnitude);
     if (!levels_) return half_of(magnitude);

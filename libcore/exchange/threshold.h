@@ -76,7 +76,7 @@ class ThresholdEncoder final : public Residual {
     float values[16] = {};
   };
 
-  // What take() found, in the order in which it was called.
+  // Elements that take() found, in the order in which it was called.
   struct Taken {
     std::size_t at, elements, part;
     std::size_t first_hits, hits;  // in taken_hits_
@@ -106,11 +106,11 @@ constexpr std::size_t kMinPart = 256;
 std::vector<std::size_t> parts_of(std::span<const std::size_t> tensor_sizes,
                                   bool per_tensor);
 
-// What ThresholdEncoder does with one part, on a residual that lies elsewhere.
+// One part of ThresholdEncoder's work, on a residual that lies elsewhere.
 std::int64_t encode_threshold(std::span<float> residual, float threshold,
                               std::vector<std::byte>& out);
 
-// What a message says of itself.
+// Head of a message.
 struct ThresholdInfo {
   std::uint64_t elements = 0;
   std::uint64_t quanta = 0;
@@ -129,7 +129,7 @@ ThresholdInfo inspect_threshold(std::span<const std::byte> message);
 // elements, or has a quantum that is not finite and positive.
 void decode_threshold(std::span<const std::byte> message, float scale,
                       std::span<float> target);
-// What it throws for a message that is whole: of so many elements, with quanta
+// Throws if a complete message does not fit: of so many elements, with quanta
 // of at most that.
 void require_fit(std::uint64_t elements, std::size_t target, float largest);
 // The second half of it, for a message that inspect_threshold() has passed:

@@ -50,10 +50,11 @@ class ThresholdControl {
   // The same where it is residual + update; update may be empty.
   std::span<const float> next(std::span<const float> residual,
                               std::span<const float> update);
-  // What it gave: ThresholdEncoder::quanta().
+  // Takes the numbers of quanta that were sent: ThresholdEncoder::quanta().
   void sent(std::span<const std::int64_t> quanta);
 
-  // What is to be sent has changed by this factor, > 0.  fixed: nothing.
+  // Scales the threshold, as updates were scaled by this factor, > 0. fixed:
+  // nothing.
   void scale(std::size_t part, double factor);
 
   double mean() const;  // by elements

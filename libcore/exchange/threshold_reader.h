@@ -47,7 +47,7 @@ class ThresholdReader {
   std::span<const Quantum> quanta() const {
     return std::span(block_).first(count_);
   }
-  // Of the segment that quanta() are in, which is the opened()th.
+  // Threshold of the segment that quanta() are in, which is the opened()th.
   float threshold() const { return threshold_; }
   std::uint64_t segment_elements() const { return end_ - begin_; }
   std::size_t opened() const { return opened_; }
@@ -62,7 +62,7 @@ class ThresholdReader {
   std::uint64_t elements_ = 0;
   std::size_t segments_ = 0, opened_ = 0;
 
-  // Of the open segment.
+  // State of the open segment.
   bool dense_ = false;
   unsigned rice_ = 0;
   float threshold_ = 0;

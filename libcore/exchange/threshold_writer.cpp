@@ -44,7 +44,7 @@ void add_quanta_to(SparseCoder& coder, const PlacedPart& part) {
   coder.add(part.places);
 }
 
-// What was coded on the way, if that was as it is to be now.
+// Code made during the search, if it can be used as it is.
 std::span<const std::byte> code_of(const TakenPart& part, unsigned k) {
   return part.k == k ? part.code : std::span<const std::byte>{};
 }

@@ -51,7 +51,7 @@ class FdSource : public Source {
   }
 
  private:
-  // What poll() cannot tell, read() will.
+  // Errors that poll() cannot report are left to read().
   void wait() const {
     pollfd either[] = {{fd_, POLLIN, 0}, {stop_, POLLIN, 0}};
     while (::poll(either, 2, -1) < 0 && errno == EINTR) {

@@ -24,7 +24,7 @@ namespace dl::io {
 // never both touch one.
 struct Temporary::Slot {
   std::atomic<char*> path{nullptr};
-  // What the handler took, for forget() to free: a handler cannot.
+  // Paths that the handler took, for forget() to free: a handler cannot.
   std::atomic<char*> removed{nullptr};
   Slot* next = nullptr;
 };

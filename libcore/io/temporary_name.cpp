@@ -28,7 +28,7 @@ constexpr std::time_t kDay = 24 * 60 * 60;
 
 std::atomic<unsigned> next_number{0};
 
-// Of the host's name and the name space of process numbers.
+// Hash of the host's name and the name space of process numbers.
 std::string place() {
   std::string text;
   utsname host{};

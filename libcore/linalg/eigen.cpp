@@ -10,8 +10,8 @@
 #include "libcore/base/error.h"
 #include "libcore/linalg/openblas.h"
 
-// Of LAPACK, in Fortran: matrices are column major, so the upper triangle there
-// is the lower one here, and vectors in columns are in rows.
+// LAPACK's eigensolver, in Fortran: matrices are column major, so the upper
+// triangle there is the lower one here, and vectors in columns are in rows.
 extern "C" void dsyevd_(const char* jobz, const char* uplo, const blasint* n,
                         double* a, const blasint* lda, double* w, double* work,
                         const blasint* lwork, blasint* iwork,

@@ -12,7 +12,8 @@ namespace dl::tensor {
 struct Capabilities {
   // It spreads work by itself: lanes are to be one.
   bool one_lane = false;
-  // What it may be opened with to train networks, and to predict alone.
+  // Precisions that it may be opened with, for training and for prediction
+  // alone.
   Precisions training = {}, prediction = {};
   // Parameters that update() is best given at a time: 64 KiB in float32, in the
   // smallest caches of the second level with room for another lane's.

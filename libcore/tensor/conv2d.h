@@ -28,9 +28,9 @@ struct Conv2dSpec {
   std::int64_t out_width() const;
 };
 
-// Of images, or of volumes (conv3d.h): shapes are those of the specification.
-// The batch is read off the first dimension of the views and may be anything
-// from 1 to the max_batch given at creation.
+// Convolution of images, or of volumes (conv3d.h): shapes are those of the
+// specification. The batch is read off the first dimension of the views and may
+// be anything from 1 to the max_batch given at creation.
 class Conv2d {
  public:
   virtual ~Conv2d() = default;

@@ -58,7 +58,7 @@ class Device {
 
   virtual std::string name() const = 0;  // "cpu", "reference", "cuda:0"
   virtual DType real() const = 0;        // kF32 or kF64
-  // What goes from layer to layer is to be kept as: real(), or kBF16.
+  // Type in which values between layers are kept: real(), or kBF16.
   virtual DType activations() const { return real(); }
   virtual Capabilities capabilities() const { return {}; }
   // Over devices of this kind; null where they have the host's memory.
@@ -80,8 +80,9 @@ class Device {
   // as c; shift and scale are [1] (for all) or [channels].
   virtual void upload_scaled(View dst, const Tensor& src, View shift,
                              View scale) = 0;
-  // What these two are given next, which stays as it is until then: it may be
-  // on its way while the device computes.  Empty: what was said does not hold.
+  // Announces the next inputs of these two, which stay unchanged until then: it
+  // may be on its way while the device computes. Empty: what was said does not
+  // hold.
   virtual void expect(std::span<const Tensor* const> /*next*/) {}
   // dst [n, classes] = one-hot of src [n] (checked: integers in 0..classes-1).
   virtual void upload_one_hot(View dst, const Tensor& src) = 0;

@@ -36,15 +36,15 @@ enum class Loss {
   kExponential  // log y + t / y
 };
 
-// Of the numbers each loss looks at its own alone.
+// Losses that look at each number separately use no other.
 struct LossSpec {
   Loss kind = Loss::kNegativeLogLikelihood;
   double delta = 1;  // huber: from where on it grows like a line, over 0
   double gamma = 2;  // focal losses: at least 0
-  // What targets t and, in binary losses, 1 - t count; focal: t alone.
+  // Weights of targets t and, in binary losses, of 1 - t; focal: t alone.
   double positive = 1, negative = 1;
-  // Of losses of classes: t becomes (1 - smoothing) t + smoothing / n, n being
-  // the number of outputs; of binary ones 2.
+  // Label smoothing of losses of classes: t becomes (1 - smoothing) t +
+  // smoothing / n, n being the number of outputs; of binary ones 2.
   double smoothing = 0;
   // [units], what each output counts, or the target of each class; empty: 1.
   // Not for those that look at all outputs at once: categorical_hinge,

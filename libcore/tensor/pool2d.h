@@ -9,7 +9,7 @@
 
 namespace dl::tensor {
 
-// Of the elements of a window; kPNorm: (sum of |x|^p)^(1/p).
+// Function of the elements of a window; kPNorm: (sum of |x|^p)^(1/p).
 enum class Pooling { kMax, kAverage, kPNorm };
 struct Pool2dSpec {
   Pooling kind = Pooling::kMax;
@@ -24,7 +24,8 @@ struct Pool2dSpec {
   std::int64_t out_width() const;
 };
 
-// Of images, or of volumes (conv3d.h): shapes are those of the specification.
+// Pooling of images, or of volumes (conv3d.h): shapes are those of the
+// specification.
 class Pool2d {
  public:
   virtual ~Pool2d() = default;

@@ -15,8 +15,8 @@ struct PoolSteps {
   double p = 2;  // of kPNorm, (sum of |x|^p)^(1/p), at least 1
 };
 
-// Which steps of a sequence: its last, all from the last to the first, or for
-// each that is padding the one before it that counts.
+// Choice of steps of a sequence: its last, all from the last to the first, or
+// for each that is padding the one before it that counts.
 enum class StepChoice { kLast, kReversed, kHeld };
 
 }  // namespace dl::tensor

@@ -5,17 +5,17 @@
 
 namespace dl::tensor {
 
-// Of the factors of products in dense, convolutional, attention and recurrent
-// layers; on GPUs, bfloat16 is also what goes from layer to layer and back.
-// Sums, weights that are trained, their gradients, updaters' state, what a
-// network is asked for and its loss stay the device's reals.
+// Precision of the factors of products in dense, convolutional, attention and
+// recurrent layers; on GPUs, bfloat16 is also what goes from layer to layer and
+// back. Sums, weights that are trained, their gradients, updaters' state, what
+// a network is asked for and its loss stay the device's reals.
 enum class Precision {
   kFloat32,
   kTf32,      // float32 with 11 of its 24 bits
   kBfloat16,  // the range of float32, with 8 of its 24 bits
 };
 
-// Those that a device has beside float32.
+// Precisions that a device has besides float32.
 struct Precisions {
   bool tf32 = false, bfloat16 = false;
   constexpr bool has(Precision p) const {

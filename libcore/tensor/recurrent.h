@@ -10,8 +10,9 @@
 
 namespace dl::tensor {
 
-// What a recurrent layer does at each step, from the state h (and c) before it
-// and the input x; s and a are the gate activation and the activation:
+// The computation of a recurrent layer at each step, from the state h (and c)
+// before it and the input x; s and a are the gate activation and the
+// activation:
 //
 //   simple  h' = a(W x + R h + b)
 //   lstm    i = s(Wi x + Ri h + bi)      f, o likewise
@@ -55,7 +56,8 @@ struct RecurrentWeights {
   View peephole = {};     // lstm: [3, units] of i, f, o, or empty
 };
 
-// What a cell carries on from the sequences' part before, each [batch, units].
+// State that a cell carries on from the previous part of the sequences, each
+// [batch, units].
 struct RecurrentState {
   View h, c = {};  // c: lstm's
   bool empty() const { return h.empty(); }

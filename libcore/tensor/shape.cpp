@@ -18,7 +18,7 @@ std::string print(std::span<const std::int64_t> extents) {
   return text + "]";
 }
 
-// What is wrong with these extents, or null.
+// Describes the error in these extents, or null.
 const char* defect(std::span<const std::int64_t> extents) {
   if (extents.size() > Shape::kMaxRank) return "has too many dimensions";
   if (std::ranges::any_of(extents, [](auto n) { return n < 0; }))

@@ -28,8 +28,8 @@ enum class Updater {
   kAdaDelta
 };
 
-// What epsilon is added to: the root of the mean or sum of squares, that mean
-// or sum, or the root behind its bias correction.
+// Place of epsilon: the root of the mean or sum of squares, that mean or sum,
+// or the root behind its bias correction.
 enum class EpsilonAt { kRoot, kSquare, kCorrected };
 
 // One step of training a range of parameters w with gradient g.  First
@@ -49,7 +49,8 @@ struct UpdaterStep {
   Updater kind = Updater::kSgd;
   double learning_rate = 0;  // after its schedule
   double momentum = 0.9;     // nesterov, momentum
-  // Of adam and its kin; beta2 is the decay of rmsprop and adadelta.
+  // Decay rates of adam and its kin; beta2 is the decay of rmsprop and
+  // adadelta.
   double beta1 = 0.9, beta2 = 0.999;
   double epsilon = 1e-8;
   EpsilonAt epsilon_at = EpsilonAt::kRoot;

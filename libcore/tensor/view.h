@@ -40,7 +40,7 @@ class Buffer {
   virtual View view() const = 0;
 };
 
-// Which one of several numbers.
+// Choice between the largest and the smallest number.
 enum class Extreme { kMax, kMin };
 
 }  // namespace dl::tensor

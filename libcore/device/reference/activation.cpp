@@ -27,7 +27,7 @@ double normal_density(double x) {
 constexpr double kSeluScale = 1.0507009873554805;
 constexpr double kSeluAlpha = 1.6732632423543772;
 
-// What the rational approximation of tanh divides by.
+// Divisor of the rational approximation of tanh.
 double rational_bottom(double v) {
   const double a = std::abs(v);
   return 1 + a + a * a + 1.41645 * a * a * a * a;

@@ -28,7 +28,7 @@ using Row = std::span<const double>;
 // Where the derivatives by its outputs go.
 using Slopes = std::span<double>;
 
-// What one output adds to the loss of its example, and the derivative of that.
+// Contribution of one output to the loss of its example, and its derivative.
 struct Term {
   double value, slope;
 };

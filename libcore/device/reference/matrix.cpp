@@ -21,7 +21,7 @@ struct Range {
   std::int64_t begin, end;
 };
 
-// Of slices of the rows and columns of c.
+// Product of slices of the rows and columns of c.
 void product(const View& c, const View& a, bool transpose_a, const View& b,
              bool transpose_b, double beta, Slice rows, Slice columns) {
   check_reals(DType::kF64, {c, a, b});

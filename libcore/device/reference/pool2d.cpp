@@ -114,7 +114,7 @@ class ReferencePool final : public tensor::Pool2d {
     return total;
   }
 
-  // What an average divides by.
+  // Divisor of an average.
   double share_of(std::int64_t i) const {
     return spec_.count_padding ? static_cast<double>(window_size())
                                : sum(i, [](auto) { return 1.0; });
@@ -143,8 +143,8 @@ class ReferencePool final : public tensor::Pool2d {
   Spec given_;
   Pool3dSpec spec_;
   std::int64_t max_batch_;
-  // Of the last forward() for training: its batch, and each maximum's place or
-  // what a norm was taken of.
+  // State of the last forward() for training: its batch, and each maximum's
+  // place or what a norm was taken of.
   std::int64_t trained_ = 0;
   std::vector<std::int64_t> chosen_;
   std::vector<double> x_, y_;

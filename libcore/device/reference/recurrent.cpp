@@ -37,7 +37,7 @@ double apply(Activation f, double x) {
   }
 }
 
-// Of the value y = f(x).
+// Derivative of f, from its value y = f(x).
 double slope(Activation f, double y) {
   switch (f) {
     case Activation::kRelu:
@@ -177,7 +177,7 @@ class ReferenceRecurrent final : public tensor::Recurrent {
     return sum;
   }
 
-  // Of gate i, f or o; 0 where there are none.
+  // Peephole weight of gate i, f or o; 0 where there are none.
   double peephole(const View& all, std::int64_t gate, std::int64_t u) const {
     return all.empty() ? 0 : all.as<double>()[gate * spec_.units + u];
   }
