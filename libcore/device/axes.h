@@ -21,7 +21,7 @@ struct Axes {
   int size() const { return count; }
   const Axis& operator[](int k) const { return axis[k]; }
   Axis& operator[](int k) { return axis[k]; }
-  // Of all extents together.
+  // Number of elements of the extents.
   std::int64_t elements() const {
     std::int64_t n = 1;
     for (int k = 0; k < count; ++k) n *= axis[k].extent;

@@ -100,7 +100,7 @@ std::int64_t check_recurrent(tensor::DType real,
                              const tensor::View& x, const tensor::View& mask,
                              const tensor::RecurrentWeights& w);
 
-// Of a batch, in the cell's parts; or none.
+// Checks the state of a batch, in the cell's parts; or none.
 void check_state(tensor::DType real, const tensor::RecurrentSpec& spec,
                  std::int64_t batch, const tensor::RecurrentState& state);
 
@@ -154,7 +154,7 @@ std::int64_t check_prelu(tensor::DType real,
 Rows check_loss(tensor::DType real, const tensor::LossSpec& f,
                 const tensor::View& grad, const tensor::View& y,
                 const tensor::View& target, const tensor::View& mask);
-// What label smoothing adds to each of n targets.
+// Smallest loss that label smoothing leaves for n targets.
 double smoothing_floor(const tensor::LossSpec& f, std::int64_t n);
 
 // threshold_encode(): there are places for all of r, which are integers.

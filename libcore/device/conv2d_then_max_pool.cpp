@@ -31,7 +31,8 @@ class Conv2dThenMaxPool final : public tensor::Conv2d {
 
   void forward(View y, View x, View w, View b) override {
     const View all = between(check_max_pool_images(spec_, max_batch_, x, y));
-    // What wins does not depend on the bias, and fewer take it.
+    // The largest does not depend on the bias, so the bias is added to fewer
+    // values.
     conv_->forward(all, x, w, {});
     pool_->forward(y, all, true);
     if (!b.empty()) device_.add_bias(y, b);

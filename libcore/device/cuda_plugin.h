@@ -26,8 +26,8 @@ namespace dl::device {
 inline constexpr const char* kNoDriver = "there is no driver of NVIDIA's";
 inline constexpr const char* kNoGpu = "there is no GPU";
 
-// What is said where a GPU was asked for by name and, for one of these reasons,
-// there is none.
+// Error if a GPU was asked for by name and, for one of these reasons, there is
+// none.
 inline Error no_gpu(const std::string& why) {
   return {Code::kUnavailable,
           "no cuda device: " + why + "; --device cpu or auto computes without"};

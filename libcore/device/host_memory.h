@@ -17,13 +17,13 @@ std::unique_ptr<tensor::Buffer> allocate_host(tensor::DType real,
                                               tensor::DType dtype,
                                               tensor::Shape shape);
 
-// What Device::upload() promises for integers.
+// Uploads integers as Device::upload() promises.
 void upload_integers(const tensor::View& dst, const tensor::Tensor& src);
 
-// What Device::download() promises.
+// Downloads as Device::download() promises.
 void download_host(tensor::Tensor& dst, const tensor::View& src);
 
-// What Device::read() promises.
+// Reads as Device::read() promises.
 void read_host(std::span<double> to, const tensor::View& numbers);
 
 // The one number that the view is.

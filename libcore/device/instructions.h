@@ -10,7 +10,7 @@
 
 namespace dl::device {
 
-// What use_common_instructions() makes of instruction_set().
+// Instruction set after use_common_instructions().
 constexpr const char* kCommonInstructions = "avx2";
 
 // "avx512", "avx2", "avx" or "sse4.1", as the processor and oneDNN's

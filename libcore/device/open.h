@@ -24,7 +24,8 @@ std::string_view name_of(tensor::Precision precision);
 std::string_view name_of(tensor::Precision precision,
                          const tensor::Device& device);
 
-// What "auto" is here: cuda where a GPU can be seen, else cpu.
+// The device that "auto" stands for here: cuda where a GPU can be seen, else
+// cpu.
 struct Choice {
   std::string name;
   std::string why;      // it is the cpu

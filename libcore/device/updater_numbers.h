@@ -10,10 +10,10 @@
 
 namespace dl::device {
 
-// What a step says, in float32.  `mean` and `square` weigh a gradient and its
-// square against the state, whose own weights are beta1 and beta2; `nudge` is
-// the rate of the gradient itself in nadam; `inside` is added to squares,
-// `epsilon` to their root.
+// Numbers of an update step, in float32. `mean` and `square` weigh a gradient
+// and its square against the state, whose own weights are beta1 and beta2;
+// `nudge` is the rate of the gradient itself in nadam; `inside` is added to
+// squares, `epsilon` to their root.
 struct UpdaterNumbers {
   float scale, limit, l1, l2;
   float rate, momentum, beta1, mean, beta2, square, inside, epsilon, nudge,

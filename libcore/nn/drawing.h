@@ -16,7 +16,7 @@
 
 namespace dl::nn {
 
-// What stands before each input and each layer, all of one width: "*" where it
+// Prefix of each input's and each layer's row, all of one width: "*" where it
 // is itself, "|" values that are read further down, "/" those that it is the
 // last to read.
 std::vector<std::string> draw(const NetworkConfig& config);

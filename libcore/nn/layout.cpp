@@ -11,14 +11,15 @@
 namespace dl::nn {
 namespace {
 
-// Of parameters that stay as they are.
+// Updater of frozen parameters.
 UpdaterConfig no_updater() {
   UpdaterConfig none;
   none.kind = tensor::Updater::kNone;
   return none;
 }
 
-// What the type makes of a step becomes what the layer makes of a sequence.
+// Turns the blueprint of a type for one step into that of the layer for a
+// sequence.
 void put_together(std::int64_t steps, Blueprint& plan) {
   if (plan.output.shape.rank() + 1 >= tensor::Shape::kMaxRank)
     throw Error{Code::kConfig, "its output " + plan.output.shape.to_string() +
@@ -103,7 +104,8 @@ void Builder::add_input(const InputConfig& input) {
       (form.tokens || std::ranges::any_of(config_.layers, [](const auto& l) {
          return l.type->recurrent || l.type->reads_sequences;
        }));
-  // What is taken step by step is a sequence whatever a step is.
+  // The input of layers that take each step separately is a sequence whatever a
+  // step is.
   const bool each = std::ranges::any_of(config_.layers, [&](const auto& l) {
     return l.each_step && std::ranges::count(l.from, own) > 0;
   });
@@ -233,7 +235,8 @@ void Builder::add_layer() {
   layout_.layers.push_back(std::move(layer));
 }
 
-// Of a layer with a loss: that it can be compared.
+// Checks that the output of a layer with a loss can be compared. that it can be
+// compared.
 void Builder::check_output(std::size_t layer) const {
   const Form& output = layout_.layers[layer].output;
   const auto refuse = [](const std::string& what) {

@@ -50,7 +50,7 @@ struct LayerSummary {
 struct LayerLayout {
   std::vector<Form> inputs;  // as its type sees them
   Form output;               // as others do
-  // Of one that takes each step by itself, how many there are; else 0.
+  // Number of steps of a layer that takes each step separately; else 0.
   std::int64_t each_of = 0;
   // Whose mask the output has: an input of the network, a layer that makes
   // one or joins those of its inputs, or none.

@@ -30,10 +30,10 @@ std::int64_t Batch::examples() const { return inputs.at(0).values->shape()[0]; }
 
 namespace {
 
-// What a step is for.
+// Purpose of a step.
 enum class Goal { kGradient, kUpdate, kParameters };
 
-// Of devices that have memories of their own.
+// Sum over devices that have memories of their own.
 std::unique_ptr<tensor::LaneSum> sum_of(
     std::span<const std::unique_ptr<tensor::Device>> devices) {
   if (devices.size() < 2) return nullptr;
@@ -77,7 +77,7 @@ struct Network::State {
   void gather(int lane, std::int64_t from, std::int64_t end);
   void judge() { update_plan.judge(device(0), losses, most_loss); }
   double loss() const;
-  // What the lanes are of: the network, or that of a segment.
+  // Configuration that the lanes run: the network, or that of a segment.
   const NetworkConfig& lane_config() const {
     return segments ? segments->config() : config;
   }
@@ -121,7 +121,8 @@ struct Network::State {
   UpdatePlan update_plan;
   Constraints constraints;
   View parameters, statistics, updater_state;
-  // Of the lanes, as far as they share memory; the first becomes the sum.
+  // Gradients and losses of the lanes, as far as they share memory; the first
+  // becomes the sum.
   std::vector<View> gradients, losses;
   std::vector<std::unique_ptr<Lane>> lanes;
 
@@ -132,8 +133,8 @@ struct Network::State {
   bool told = false;
   std::uint64_t prepared = 0;
   Prediction one;  // of predict() with a single output
-  // Of predict() in segments: the mini-batch, what is said of one, and what is
-  // carried to the next.
+  // State of predict() in segments: the mini-batch, what is said of one, and
+  // what is carried to the next.
   Batch whole;
   std::vector<Prediction> parts;
   std::vector<Tensor> carried;

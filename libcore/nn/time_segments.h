@@ -21,13 +21,13 @@ std::vector<std::string> check_segments(const NetworkConfig& config,
 
 class TimeSegments {
  public:
-  // Of a network with tbptt_update that is longer than a segment.
+  // Segments of a network with tbptt_update that is longer than a segment.
   TimeSegments(const NetworkConfig& whole, const Layout& layout);
   // Whether it is such a network.
   static bool has(const NetworkConfig& config, const Layout& layout);
 
   std::int64_t count() const { return count_; }
-  // What a segment goes through: the same with shorter inputs.
+  // Configuration of a segment: the same with shorter inputs.
   const NetworkConfig& config() const { return config_; }
 
   // Segment s of a mini-batch that fits the network, until the next call.  The

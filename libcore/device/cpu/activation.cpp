@@ -137,7 +137,7 @@ namespace {
 using tensor::Activation;
 using tensor::ActivationSpec;
 
-// Of one number, and of a row.
+// Kernels of a function, for one number and for a row.
 struct ElementKernels {
   void (*forward)(float*, const float*, std::int64_t,
                   kernels::ActivationNumbers);

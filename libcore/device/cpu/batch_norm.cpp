@@ -33,7 +33,7 @@ struct Channels {
   bool relu;
 };
 
-// Of the channels first + c, for c below width.
+// Factors of the channels first + c, for c below width.
 DL_INLINE void find_factors(float* factor, const Channels& of,
                             std::int64_t first, std::int64_t width) {
   for (std::int64_t c = first; c < first + width; ++c)
@@ -74,7 +74,7 @@ DL_VECTOR void batch_norm(float* y, const float* x, const float* added,
                           const Channels& of, std::int64_t rows,
                           std::int64_t length) {
   float factor[kStrip];
-  // What is below this is cut off.
+  // Lower limit of the output.
   const float least = of.relu ? 0.0F : -std::numeric_limits<float>::infinity();
   for (std::int64_t first = 0; first < length; first += kStrip) {
     const std::int64_t width = std::min(kStrip, length - first);

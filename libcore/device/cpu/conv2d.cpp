@@ -125,7 +125,7 @@ struct Descriptions {
   dnnl::primitive_attr attributes;
 };
 
-// What one of the three directions needs at a call.
+// Primitive and buffers of one of the three directions of a call.
 struct Pass {
   // `blocked` is the format that the primitive wants its weights in.
   template <typename Descriptor>

@@ -22,8 +22,8 @@
 namespace dl::device {
 namespace kernels {
 
-// Of four pixels, for each channel: the greatest value and which pixel has it,
-// the first of equals; NaN wins.
+// Largest of four pixels, for each channel: the greatest value and which pixel
+// has it, the first of equals; NaN wins.
 DL_VECTOR void greatest_of_four(float* y, std::int32_t* winner,
                                 const float* const pixels[4],
                                 std::int64_t channels) {
@@ -263,7 +263,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
         choose_winners(y.as<float>(), n, i);
   }
 
-  // Of output i of image n, in the whole result.
+  // Chooses the winners of output i of image n, in the whole result.
   void choose_winners(float* y, std::int64_t n, std::int64_t i) {
     const std::int64_t filters = spec_.filters,
                        row = spec_.out_width() * filters;

@@ -19,7 +19,7 @@ using tensor::Shape;
 using tensor::Slice;
 using tensor::View;
 
-// What lanes that predict have in common.
+// State that predicting lanes share.
 struct FrozenDense {
   View w, b;
   ActivationSpec f;

@@ -27,7 +27,7 @@ struct Matrix {
   Matrix transposed() const { return {data, column, row}; }
 };
 
-// What to do with the sums of c beside storing them.
+// Operations on the sums of c besides storing them.
 struct GemmEnd {
   bool add = false;             // to what c holds
   const float* bias = nullptr;  // [n], in place of c
@@ -37,7 +37,7 @@ struct GemmEnd {
 struct Columns {
   std::int64_t first, count;
 };
-// Those of part i of n columns in so many parts; there may be none.
+// Columns of part i of n columns in so many parts; there may be none.
 Columns columns_of(std::int64_t n, int i, int parts);
 
 // b [k, n] of a product, in the order in which tiles read it.

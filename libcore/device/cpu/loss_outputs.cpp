@@ -14,7 +14,7 @@ using tensor::LossSpec;
 
 constexpr double kClip = 1e-10;
 
-// What an output adds, and the derivative of that.
+// Contribution of an output to the loss, and its derivative.
 struct Term {
   double value, slope;
 };

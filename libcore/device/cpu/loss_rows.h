@@ -34,9 +34,10 @@ struct Example {
 
 using LossRow = double (*)(const Example&);
 
-// Of losses that are sums over outputs, each of its own term: null for others.
+// Row function of losses that are sums over outputs, each of its own term: null
+// for others.
 LossRow loss_of_outputs(tensor::Loss kind);
-// Of losses that look at all outputs at once.
+// Row function of losses that look at all outputs at once.
 LossRow loss_of_row(tensor::Loss kind);
 // With the activation inside.
 LossRow loss_of_logits(const tensor::LossSpec& f);

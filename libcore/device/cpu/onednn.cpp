@@ -2,7 +2,7 @@
 
 #include <array>
 
-// Of libgomp, which oneDNN links; <omp.h> would want -fopenmp.
+// Declared by libgomp, which oneDNN links; <omp.h> would want -fopenmp.
 extern "C" void omp_set_num_threads(int);
 
 namespace dl::device {

@@ -19,7 +19,7 @@ namespace dl::device {
 // one each time.
 void stay_on_this_thread();
 
-// What the primitives of one Device share.
+// State that the primitives of one Device share.
 struct OneDnn {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};

@@ -126,7 +126,7 @@ DL_VECTOR void max_pool_gradient(const Pool3dSpec& s, std::int64_t batch,
 
 DL_VECTOR void average_pool(const Pool3dSpec& s, std::int64_t batch, float* y,
                             const float* x) {
-  // What every window counts, or 0.
+  // Divisor of every window, or 0.
   const std::int64_t whole =
       s.count_padding ? s.kernel[0] * s.kernel[1] * s.kernel[2] : 0;
   float share = 0;
@@ -146,7 +146,7 @@ DL_VECTOR void average_pool(const Pool3dSpec& s, std::int64_t batch, float* y,
 
 DL_VECTOR void average_pool_gradient(const Pool3dSpec& s, std::int64_t batch,
                                      float* dx, const float* dy) {
-  // What every window counts, or 0.
+  // Divisor of every window, or 0.
   const std::int64_t whole =
       s.count_padding ? s.kernel[0] * s.kernel[1] * s.kernel[2] : 0;
   float share = 0;

@@ -43,7 +43,7 @@ DL_VECTOR void max_steps(float* y, const float* x, StepStrip t) {
   if (first) std::fill_n(y, t.width, 0.0f);
 }
 
-// What the first maximum of each feature gets.
+// Gives the first maximum of each feature its gradient.
 DL_VECTOR void max_steps_gradient(float* dx, const float* dy, const float* y,
                                   const float* x, StepStrip t) {
   std::int32_t found[kStrip] = {};

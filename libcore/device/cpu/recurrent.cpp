@@ -169,7 +169,7 @@ class CpuRecurrent final : public tensor::Recurrent {
     else
       std::copy_n(from.as<float>(), size, first);
   }
-  // What is carried on is that after the last step.
+  // The carried state is that after the last step.
   void end(const View& to, const View& states) const {
     if (to.empty()) return;
     std::copy_n(state(states, spec_.steps), to.elements(), to.as<float>());
@@ -267,7 +267,7 @@ class CpuRecurrent final : public tensor::Recurrent {
          backward_weights_.packed(), {.add = true});
   }
 
-  // What the gates take from the state, and its gradient.
+  // Part of the gates that is computed from the state, and its gradient.
   View state_side() const {
     return spec_.cell == Cell::kGru ? recurrent_ : gates_;
   }

@@ -41,7 +41,7 @@ DL_VECTOR void activate(Activation f, float* x, std::int64_t n) {
   }
 }
 
-// Of the value y = f(x).
+// Derivative of f, from its value y = f(x).
 DL_INLINE float slope(Activation f, float y) {
   switch (f) {
     case Activation::kRelu:
@@ -194,7 +194,7 @@ DL_INLINE void gate_rows_back(const CellStep& s, Activation gate) {
   }
 }
 
-// What nearly all networks have gets a loop of its own.
+// The cells of nearly all networks get a loop of their own.
 DL_INLINE bool is_usual(const CellStep& s) {
   return s.gate_activation == Activation::kSigmoid &&
          s.activation == Activation::kTanh;

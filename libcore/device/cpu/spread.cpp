@@ -6,8 +6,8 @@ namespace dl::device {
 
 namespace {
 
-// Of a part, below which waiting for each other takes longer than what is
-// saved; in a large team it takes longer.
+// Work of a part below which waiting for each other takes longer than is saved;
+// in a large team it takes longer.
 constexpr double kWorthwhile = 60'000;
 constexpr double kSmallTeam = 4;
 

@@ -18,7 +18,7 @@ namespace dl::device {
 
 class Spread {
  public:
-  // What a thread has for itself.
+  // State of one thread.
   struct Part {
     OneDnn dnn;
     GemmScratch scratch;
@@ -38,7 +38,7 @@ class Spread {
     };
     team_->run(std::function<void(int)>(std::cref(each)));
   }
-  // Of part 1 and those behind it: part 0 has the device's own.
+  // State of part 1 and those behind it: part 0 has the device's own.
   Part& part(int i) { return *own_[static_cast<std::size_t>(i - 1)]; }
 
  private:

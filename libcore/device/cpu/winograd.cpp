@@ -22,7 +22,8 @@ struct Images {
   std::int64_t elements() const { return height * width * channels; }
 };
 
-// Of images `in` with square weights; what comes out are images `out`.
+// A correlation of images `in` with square weights; what comes out are images
+// `out`.
 struct Correlation {
   Images in, out;
   std::int64_t top, left;  // padding
@@ -33,7 +34,7 @@ struct Correlation {
   }
   std::int64_t points() const { return kernels().points; }
   std::int64_t all_points() const { return points() * points(); }
-  // Of a tile's outputs.
+  // Number of outputs of a tile.
   std::int64_t side() const { return points() + 1 - taps; }
   std::int64_t down() const { return (out.height + side() - 1) / side(); }
   std::int64_t across() const { return (out.width + side() - 1) / side(); }
@@ -57,7 +58,7 @@ Correlation backward_of(const Conv2dSpec& s) {
           .taps = c.taps};
 }
 
-// What is worked on at a time, and where in the scratch it lies.  Frozen
+// Blocks worked on at a time, and their places in the scratch memory. Frozen
 // weights are elsewhere, and of all filters.
 struct Blocks {
   Blocks(const Correlation& c, std::int64_t batch, bool frozen = false)
@@ -137,7 +138,7 @@ void transform_inputs(const Correlation& c, const Blocks& b, const float* x,
             });
 }
 
-// Of `filters` channels from y on, from from[points, b.tiles, filters];
+// Transforms `filters` channels from y on, from from[points, b.tiles, filters];
 // outside: what is written there is of no use.
 void transform_results(const Correlation& c, const Blocks& b, float* y,
                        std::int64_t first, std::int64_t count,
@@ -194,9 +195,9 @@ void correlate(const Correlation& c, std::int64_t batch, float* y,
   }
 }
 
-// Of the filters from `first` on, as many as to.n, to[point] with `step` floats
-// from one to the next.  Transforms go over neighboring filters; in w,
-// channels are neighbors.  turned: room, [taps, taps, in, filters].
+// Transforms the filters from `first` on, as many as to.n, to[point] with
+// `step` floats from one to the next. Transforms go over neighboring filters;
+// in w, channels are neighbors. turned: room, [taps, taps, in, filters].
 void transform_weights(const Correlation& c, const float* w, std::int64_t first,
                        const Packed& to, std::int64_t step, float* turned) {
   const std::int64_t in = c.in.channels, filters = to.n;

@@ -202,7 +202,7 @@ void CudaDevice::activate_gradient(const ActivationSpec& f, View dx, View dy,
       to, from, at);
 }
 
-// Of relu, which most have.
+// Fast way for relu, the most frequent activation.
 bool CudaDevice::activate_gradient_and_sum(const ActivationSpec& f, View dx,
                                            View dy, View y, View s) {
   check_reals({dx, dy, y, s});

@@ -39,7 +39,7 @@ namespace dl::device::cuda {
   X(cudnnSetStream) X(cudnnBackendCreateDescriptor)                            \
   X(cudnnBackendDestroyDescriptor) X(cudnnBackendSetAttribute)                 \
   X(cudnnBackendGetAttribute) X(cudnnBackendFinalize) X(cudnnBackendExecute)
-// Which wait for other threads' calls.
+// Functions that wait for other threads' calls.
 #define DL_NCCL_FUNCTIONS(X)                                                   \
   X(ncclGetVersion) X(ncclGetErrorString)                                      \
   X(ncclCommInitAll) X(ncclCommDestroy) X(ncclCommAbort)                       \

@@ -69,7 +69,7 @@ struct Heads {
   std::int64_t row, of_example, of_head;  // elements from one to the next
 };
 
-// What is done at a time.
+// Work done at a time.
 struct Tile {
   std::int64_t example, examples, head, heads, query, queries;
 };

@@ -45,7 +45,7 @@ struct Channels {
   DL_DEVICE float factor(std::int64_t c) const {
     return static_cast<float>(gamma[c] / deviation(c));
   }
-  // What y's gradient counts for, y being this before relu.
+  // Factor of y's gradient, y being the value before relu.
   DL_DEVICE float share(float y) const {
     return relu && !(y > 0) ? 0.0F : 1.0F;
   }
@@ -72,7 +72,7 @@ struct Moments {
   }
 };
 
-// What becomes of those sums.
+// Stores the statistics computed from those sums.
 struct PutStatistics {
   Reals mean, variance, running_mean, running_variance;
   bool running;
@@ -97,7 +97,7 @@ struct PutStatistics {
   }
 };
 
-// Of x and, where there are two inputs, what is added.
+// Normalizes x and, if there are two inputs, adds the second.
 template <int inputs>
 struct Normalise {
   struct Column {
@@ -114,7 +114,7 @@ struct Normalise {
   }
 };
 
-// Of dy and x.
+// Sums over dy and x.
 struct SumSlopes {
   using Column = Normalise<1>::Column;
   Channels of;
@@ -128,7 +128,7 @@ struct SumSlopes {
   }
 };
 
-// Of dy and x: factor * (dy - offset - (x - mean) * steep)
+// Gradient from dy and x: factor * (dy - offset - (x - mean) * steep)
 struct Gradient {
   struct Column {
     float less, factor, more, offset, steep;

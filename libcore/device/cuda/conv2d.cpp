@@ -44,7 +44,7 @@ Extents all_of(const std::int64_t (&values)[n]) {
   return {values, values + n};
 }
 
-// Of a tensor, in cuDNN's order.
+// Extents of a tensor, in cuDNN's order.
 Extents extents_of(std::int64_t n, std::int64_t channels,
                    const Extents& space) {
   Extents all = {n, channels};
@@ -222,7 +222,7 @@ class GpuConv final : public tensor::Conv2d {
       device_.copy(tensors[result], used[result]);
   }
 
-  // What is of another type, or not aligned, is computed in scratch memory.
+  // Values of another type, or unaligned, are computed in scratch memory.
   void run(DnnPlan& plan, DType type, Work work, const Tensors& tensors) {
     std::size_t bytes = 0;
     const auto room_for = [&](const View& view) {
@@ -247,8 +247,8 @@ class GpuConv final : public tensor::Conv2d {
     });
   }
 
-  // Of few channels it has but slow engines with TF32: a gradient of weights of
-  // the first layer took as long as that of the largest.
+  // With few channels cuDNN has only slow engines for TF32: a gradient of
+  // weights of the first layer took as long as that of the largest.
   bool better_exactly(Work work) const {
     const tensor::Conv3dSpec s = tensor::volume_of(spec_);
     return work == Work::kBackwardWeights &&
@@ -298,7 +298,7 @@ class GpuConv final : public tensor::Conv2d {
   Spec spec_;
   std::int64_t max_batch_;
   std::map<std::pair<Work, std::int64_t>, Planned> plans_;  // by batch
-  // Of what cuDNN cannot, and its floats.
+  // Fallback for convolutions that cuDNN cannot compute, and its floats.
   std::unique_ptr<tensor::Conv2d> exact_;
   std::array<std::unique_ptr<tensor::Buffer>, 3> rooms_;
 };

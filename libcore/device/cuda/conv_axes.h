@@ -56,7 +56,7 @@ inline Places places_of(const ConvAxes& axes, int batch, bool by_position) {
           by_position, Divisor::of(plane), Divisor::of(axes[2].positions)};
 }
 
-// Of the convolution seen from either side.  sparse: rows go position by
+// Pixels of the convolution seen from either side. sparse: rows go position by
 // position.
 inline Pixels pixels_of(const ConvAxes& axes, int batch, int channels,
                         int group_channels, bool sparse = false) {

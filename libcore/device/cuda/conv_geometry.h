@@ -119,7 +119,7 @@ struct TapBox {
   }
 };
 
-// What is read, and where: pixels [examples, d, h, w, channels].
+// Pixels that are read, and their places: pixels [examples, d, h, w, channels].
 struct Pixels {
   ConvAxis d, h, w;
   Places places;
@@ -167,7 +167,7 @@ struct Pixels {
   DL_BOTH TapBox all_taps() const {
     return box({0, d.taps}, {0, h.taps}, {0, w.taps});
   }
-  // Those that rows from m to `last` meet.
+  // Taps that rows from m to `last` meet.
   DL_BOTH TapBox taps_of(int m, int last) const {
     const Place p = places.of(m), q = places.of(last);
     const bool plane = p.d == q.d, line = plane && p.h == q.h;

@@ -20,7 +20,7 @@ struct DirectConv {
   int filters, group_filters;
   Divisor by_filters, by_group_filters;
 
-  // Of the first channel of the filter's group.
+  // First channel of the filter's group.
   DL_DEVICE int first_channel(int f) const {
     return by_group_filters.quotient(f) * x.group_channels;
   }
@@ -103,7 +103,7 @@ struct DirectBackwardData {
   }
 };
 
-// What position m adds to the j-th weight, filters innermost, so that
+// Contribution of position m to the j-th weight, filters innermost, so that
 // neighbors read neighbors.
 struct DirectSlope {
   DirectConv c;

@@ -10,8 +10,8 @@ namespace {
 // Engines that want more are left out, faster as they may be.
 constexpr std::int64_t kMostWorkspace = std::int64_t{4} << 30;
 
-// Of engines that may not be right: those after them are slow, and some take a
-// second to be compiled.
+// Most engines tried among those that may not be right: those after them are
+// slow, and some take a second to be compiled.
 constexpr int kMostTried = 8;
 
 constexpr const char* kPuttingTogether = "putting a graph of cuDNN together";

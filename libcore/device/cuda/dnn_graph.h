@@ -109,7 +109,7 @@ class DnnPlan {
     DnnDescriptor plan;
     std::size_t workspace_size;
     std::vector<std::int64_t> ids;
-    // What the last run was given, which the next mostly is, too.
+    // Arguments of the last run, which the next run mostly repeats.
     Places last{};
     std::byte* last_workspace = nullptr;
     std::optional<DnnDescriptor> pack{};
@@ -138,7 +138,7 @@ class DnnGraph {
   // Returns its number.  type: bfloat16 of what is convolved, else float.
   std::int64_t add_tensor(std::span<const std::int64_t> extents,
                           cudnnDataType_t type = CUDNN_DATA_FLOAT);
-  // Of float, and not in memory.
+  // An intermediate tensor of float, not in memory.
   std::int64_t add_between(std::span<const std::int64_t> extents);
   // One of x, w [filters, channels / groups, .. in space] and y from the
   // others.
@@ -149,9 +149,9 @@ class DnnGraph {
   // y = max(a, 0).  NaN should stay NaN, which engines neither say nor all do.
   void relu(std::int64_t y, std::int64_t a);
 
-  // Of the engines that compute it on tensor cores, to the same bits each time,
-  // the first that is right, by the speed that cuDNN expects of them; nothing:
-  // there is none.  Of factors that are floats these take TF32.
+  // The first right engine by cuDNN's expected speed, among those that compute
+  // it on tensor cores to the same bits each time; nothing: there is none. Of
+  // factors that are floats these take TF32.
   using Check = std::function<bool(DnnPlan&)>;
   std::optional<DnnPlan> plan(const Check& is_right = {}) const;
 

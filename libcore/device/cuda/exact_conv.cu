@@ -46,8 +46,8 @@ double part_inside(const ConvAxis& axis) {
   return inside / (double{1} * axis.positions * axis.taps);
 }
 
-// What rows by position gain must be more than what neighboring windows gain
-// that share pixels; and pixels are to be loads worth a sector of memory.
+// The gain of rows by position must exceed that of neighboring windows that
+// share pixels; and pixels are to be loads worth a sector of memory.
 bool is_sparse(const ConvAxes& axes, int group_channels) {
   double part = 1;
   for (const ConvAxis& axis : axes) part *= part_inside(axis);
@@ -218,7 +218,7 @@ class ExactConv final : public tensor::Conv2d {
                      x.positions};
   }
 
-  // Of taps tap, tap + every, ..
+  // Weights of taps tap, tap + every, ..
   template <bool of_filters>
   TapWeights<of_filters> weights_of(const View& w, const Three& tap,
                                     const Three& every) const {
@@ -326,7 +326,7 @@ class ExactConv final : public tensor::Conv2d {
   int channels_ = 0, filters_ = 0, groups_ = 0, taps_ = 0;
   bool sparse_ = false;  // windows of forward()
   std::vector<Phase> phases_;
-  // Of the phases; kept, as a step allocates nothing.
+  // Products of the phases; kept, as a step allocates nothing.
   std::vector<GemmProduct<Windows, TapWeights<false>>> products_;
 };
 

@@ -136,7 +136,7 @@ struct MaxPoolSlopes {
     const auto place = [&](int at) {
       return std::int64_t{n * count + at} * pooled.filters + from;
     };
-    // What comes next is on its way meanwhile.
+    // The next values are loaded meanwhile.
     float slope = 0;
     int which = 0;
     if (part.slot < count) {

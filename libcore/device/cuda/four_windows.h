@@ -42,7 +42,7 @@ struct FourWindows {
     b.sync();
   }
 
-  // Of the windows at `at`.
+  // Adds the windows at `at`.
   DL_DEVICE void add(const Block& b, Sums& sums,
                      const Pixels::At (&at)[4]) const {
     const float* weights = reinterpret_cast<const float*>(b.shared);

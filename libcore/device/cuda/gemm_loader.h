@@ -11,7 +11,7 @@
 
 namespace dl::device::cuda {
 
-// What a block computes.
+// The work of a block.
 struct GemmTask {
   int row, column;        // the tile's first
   int group;              // of products side by side

@@ -26,7 +26,7 @@ struct GemmSizes {
   bool in_ranges;
   bool fours_a, fours_b;  // of floats can be loaded at once
 
-  // Of so many rows and columns.
+  // Number of tiles of so many rows and columns.
   std::int64_t tiles(int high, int wide) const {
     return std::int64_t{1} * up(rows, high) * up(columns, wide) * groups;
   }

@@ -65,8 +65,9 @@ __global__ void run(Kernel kernel) {
   extern __shared__ __align__(16) std::byte shared[];
   kernel(Block{blockIdx.x, gridDim.x, threadIdx.x, blockDim.x, shared});
 }
-// Of kThreads, with so few registers that a multiprocessor has room for
-// Kernel::kTogether blocks.  The kernel may have arrays: they are not copied.
+// Kernel with blocks of kThreads, with so few registers that a multiprocessor
+// has room for Kernel::kTogether blocks. The kernel may have arrays: they are
+// not copied.
 template <class Kernel>
 __global__ void __launch_bounds__(kThreads, Kernel::kTogether)
     run_together(const __grid_constant__ Kernel kernel) {

@@ -148,7 +148,7 @@ struct GroupGradient : GroupsBackward {
   }
 };
 
-// Of dy and of dy xhat.
+// Sums of dy and of dy xhat.
 struct SumGroupSlopes : GroupsBackward {
   DL_DEVICE Two operator()(const Strip& s) const {
     const std::int64_t group = s.example * of.g + quotient(s.column, of.width);

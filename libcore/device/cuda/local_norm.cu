@@ -21,7 +21,7 @@ struct AcrossNorm {
   std::int64_t half, channels;
   float k, alpha, beta;
 
-  // Of channel c of the pixel x.
+  // Divisor of channel c of the pixel x.
   DL_DEVICE float divisor(const Reals& x, std::int64_t c) const {
     const std::int64_t end = c + half < channels ? c + half + 1 : channels;
     float sum = 0;
@@ -38,8 +38,8 @@ struct NormGradient {
   std::int64_t strips;
   Reals dx, dy, x;
 
-  // What the channels around c need of it is computed once: shared has room for
-  // the strip and half a window at each side.
+  // The part of it that the channels around c need is computed once: shared has
+  // room for the strip and half a window at each side.
   DL_DEVICE void operator()(const Block& b) const {
     const std::int64_t pixel = b.index / strips * norm.channels;
     const std::int64_t strip = b.index % strips * b.threads;

@@ -35,7 +35,7 @@ struct LossArrays {
 void add_output_losses(Stream& stream, const LossArrays& a);
 void add_logit_losses(Stream& stream, const LossArrays& a);
 void add_gaussian_losses(Stream& stream, const LossArrays& a);
-// Those that look at all outputs, or logits, of an example at once.
+// Adds losses that look at all outputs, or logits, of an example at once.
 void add_row_losses(Stream& stream, const LossArrays& a);
 void add_softmax_losses(Stream& stream, const LossArrays& a);
 

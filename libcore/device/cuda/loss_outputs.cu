@@ -13,7 +13,7 @@ using tensor::Loss;
 
 constexpr double kClip = 1e-10;
 
-// What an output adds, and the derivative of that.
+// Contribution of an output to the loss, and its derivative.
 struct Term {
   double value, slope;
 };

@@ -91,7 +91,7 @@ struct SoftmaxCrossEntropy {
   }
 };
 
-// What an output adds, and p times the derivative of that by its p.
+// Contribution of an output to the loss, and p times its derivative by p.
 struct FocalTerm {
   double value, slope;
 };
@@ -158,7 +158,7 @@ struct CategoricalHinge {
     };
     const TargetClass other =
         reduce_over(part, e.units, kNone, output, FirstLargest{});
-    // That of c, and 0 or, where an output is NaN, NaN.
+    // The output of c, and 0 or, if an output is NaN, NaN.
     Sums<2> mine;
     for_outputs(part, e, [&](std::int64_t j) {
       if (j == c) mine.at[0] = e.y[j];
@@ -199,7 +199,7 @@ struct CosineProximity {
   }
 };
 
-// Of the outputs whose target is over 0, and of the others.
+// Largest outputs: of those whose target is over 0, and of the others.
 struct Tops {
   float yes, no;
 };

@@ -19,7 +19,7 @@ struct Map {
   Reals to;
   Reals from[kInputs];
 
-  // Of the N from N * i on, or those that there are.
+  // Applies f to the N elements from N * i on, or those that there are.
   DL_DEVICE void operator()(std::int64_t i) const {
     const std::int64_t first = N * i;
     if (first + N <= n) {
@@ -47,7 +47,7 @@ struct Map {
   }
 };
 
-// Of n elements.
+// Applies f to n elements.
 template <class F, class... Inputs>
 void map(Stream& stream, std::int64_t n, const F& f, const Reals& to,
          const Inputs&... from) {

@@ -13,7 +13,7 @@ using tensor::View;
 
 namespace {
 
-// Of matrices without gaps between their rows.
+// Product of matrices without gaps between their rows.
 Product product_of(const MatmulExtents& e, bool transpose_a, bool transpose_b,
                    double beta) {
   Product p;

@@ -122,7 +122,7 @@ Reals MatrixProduct::prepare(Bfloat16* room, const Reals& from,
 MatrixProduct::Factors MatrixProduct::factors_of(Product& p, const Reals& a,
                                                  const Reals& b) {
   if (!casts() || p.exact) return {a.floats(), b.floats(), CUDA_R_32F};
-  // What several products have in common is cast once.
+  // Factors that several products share are cast once.
   const auto all = [&](std::int64_t rows, std::int64_t columns, bool across,
                        std::int64_t row, std::int64_t step) {
     if (across) std::swap(rows, columns);

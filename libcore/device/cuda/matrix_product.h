@@ -59,7 +59,7 @@ class MatrixProduct {
     const void *a, *b;
     cudaDataType_t type;
   };
-  // What the choice of an algorithm depends on.
+  // Properties that decide the choice of an algorithm.
   struct Key {
     Product product;
     cudaDataType_t type, type_c;  // of the factors, and of the product

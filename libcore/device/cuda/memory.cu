@@ -54,7 +54,7 @@ void copy_integers(Stream& stream, std::int32_t* to, const std::byte* there,
   each(stream, n, [=] DL_DEVICE(std::int64_t i) { to[i] = from[i]; });
 }
 
-// Of each channel, or one for all.
+// Scaling of each channel, or one for all.
 struct Scaling {
   std::int64_t channels, shift_step, scale_step;
   Reals shift, scale;

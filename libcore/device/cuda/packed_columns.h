@@ -33,7 +33,7 @@ struct Inputs {
   Reals of[K];
 };
 
-// Of T in 16 bytes.
+// Number of T in 16 bytes.
 template <class T>
 constexpr int kPacked = 16 / sizeof(T);
 
@@ -72,7 +72,7 @@ struct PackedColumns {
       some<kAtOnce>(at, s.step, use);
     for (; at < s.end; at += s.step) some<1>(at, s.step, use);
   }
-  // Of the k-th column.
+  // Value of the k-th column.
   DL_DEVICE auto value(const Column& column, const Packs& in, int k) const {
     float numbers[K];
     DL_UNROLL

@@ -85,8 +85,8 @@ struct Maximum {
   }
 };
 
-// What slopes have of an output, of() them, gives what each input adds to its
-// gradient: add(place in x, tap).
+// Contribution of an output, described by of(), to the gradient of each input:
+// add(place in x, tap).
 template <int N>
 struct MaximumSlope {
   Reals dy;
@@ -205,7 +205,7 @@ struct NormSlope {
   }
 };
 
-// Of windows that overlap: an input takes from all that have it.
+// Gradient for overlapping windows: an input takes from all that have it.
 template <int N, class Slope>
 struct Gather {
   PoolWindows windows;
@@ -224,7 +224,7 @@ struct Gather {
   }
 };
 
-// Of others: an output gives to all of its share.
+// Gradient for other windows: an output gives to all of its share.
 template <int N, class Slope>
 struct Spread {
   PoolWindows windows;
@@ -360,8 +360,8 @@ class CudaPool final : public tensor::Pool2d {
   bool bytes_ = false, spreads_ = false;
   int whole_ = 0;
   float p_ = 0;
-  // Of the last forward() for training: its batch, and each maximum's place or
-  // what a norm was taken of.
+  // State of the last forward() for training: its batch, and each maximum's
+  // place or what a norm was taken of.
   std::int64_t trained_ = 0;
   std::unique_ptr<tensor::Buffer> chosen_, x_, y_;
 };

@@ -123,7 +123,7 @@ struct PoolGradient {
   PoolSteps spec;
   Reals dx, dy, y, x;
 
-  // Of a norm.
+  // Gradient of a norm.
   DL_DEVICE float slope(float value, float norm) const {
     if (norm == 0 || value == 0) return 0;
     const float share = std::fabs(value) / norm;

@@ -25,7 +25,7 @@ struct PoolAxis {
     const int end = start + kernel;
     return {start < 0 ? 0 : start, end < in ? end : in};
   }
-  // Those, and what lies between them and the next window, where windows do not
+  // Elements of a window, and those between it and the next, if windows do not
   // overlap: each input is one output's.
   DL_DEVICE Span share(int o) const {
     return {o == 0 ? 0 : o * stride - padding,

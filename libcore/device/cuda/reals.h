@@ -83,7 +83,7 @@ class Reals {
                static_cast<std::uintptr_t>(n * bytes_) ==
            0;
   }
-  // What set() leaves of it.
+  // The value as set() stores it.
   DL_BOTH float nearest(float value) const {
     return halves() ? float_of({static_cast<std::uint16_t>(upper_half(value))})
                     : value;

@@ -268,7 +268,7 @@ class GpuRecurrent final : public tensor::Recurrent {
   OuterRows at(const Reals& all, std::int64_t t, std::int64_t width) const {
     return {all + t * width, spec_.steps * width};
   }
-  // What step s, the last one with spec_.last, has of y or dy.
+  // Rows of y or dy at step s, or at the last step with spec_.last.
   OuterRows out(const View& y, std::int64_t s) const {
     const std::int64_t width = spec_.row_width();
     const Reals first = Reals(y) + spec_.column;
@@ -376,7 +376,7 @@ class GpuRecurrent final : public tensor::Recurrent {
   Part of_state_{};  // with reset_before, the candidate is of_input_[1]
   std::vector<std::unique_ptr<tensor::Buffer>> buffers_;
   float *gates_ = nullptr, *h_ = nullptr, *c_ = nullptr, *kept_ = nullptr;
-  // Of one step, or of none: [batch, ...].
+  // Values of one step, or of none: [batch, ...].
   float *recurrent_ = nullptr, *candidate_ = nullptr;
   float *h_end_ = nullptr, *c_end_ = nullptr;
   float *dh_ = nullptr, *dc_ = nullptr;

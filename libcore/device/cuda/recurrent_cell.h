@@ -61,7 +61,7 @@ DL_BOTH inline float cell_function(tensor::Activation f, float x) {
   }
 }
 
-// Of the value y = f(x).
+// Derivative of f, from its value y = f(x).
 DL_BOTH inline float cell_slope(tensor::Activation f, float y) {
   switch (f) {
     case tensor::Activation::kRelu:
@@ -104,7 +104,7 @@ DL_BOTH inline float bias_of(const CellStep& s, const CellPlace& at,
                              unsigned k) {
   return s.bias.empty() ? 0.0F : s.bias[k * s.units + at.u];
 }
-// Of gate i, f or o.
+// Peephole weight of gate i, f or o.
 DL_BOTH inline float peephole_of(const CellStep& s, const CellPlace& at,
                                  unsigned k) {
   return s.peephole.empty() ? 0.0F : s.peephole[k * s.units + at.u];
@@ -198,7 +198,7 @@ DL_BOTH inline void lstm_backward(const CellStep& s, std::int64_t i) {
   s.dh.of(at.b)[at.u] = 0;
 }
 
-// Of the gru's gates z and r, which are first in its weights.
+// Value of the gru's gates z and r, which are first in its weights.
 DL_BOTH inline float gru_gate(const CellStep& s, const CellPlace& at,
                               unsigned k) {
   return cell_function(s.gate_activation, block_of(s, at, s.gates, 1 + k) +

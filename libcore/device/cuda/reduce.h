@@ -31,8 +31,8 @@ struct Largest {
   }
 };
 
-// What all threads of the block have, put together; every thread gets it.  The
-// block's shared memory has room for a T of each, and is free afterwards.
+// Combination of the values of all threads of the block; every thread gets it.
+// The block's shared memory has room for a T of each, and is free afterwards.
 template <class T, class Combine>
 DL_DEVICE T reduce(const Block& b, T mine, const Combine& combine) {
   T* const all = reinterpret_cast<T*>(b.shared);
@@ -48,7 +48,7 @@ DL_DEVICE T reduce(const Block& b, T mine, const Combine& combine) {
   return result;
 }
 
-// What the threads before this one have, added up.  Shared memory as reduce().
+// Sum of the values of the threads before this one. Shared memory as reduce().
 template <class T>
 DL_DEVICE T sum_before(const Block& b, T mine) {
   T* const all = reinterpret_cast<T*>(b.shared);

@@ -15,7 +15,7 @@ using tensor::View;
 
 namespace {
 
-// What a kernel takes of the inputs of extreme().
+// Inputs of extreme() as a kernel takes them.
 struct RowInputs {
   static constexpr int kMost = 8;
   Reals x[kMost];

@@ -11,9 +11,9 @@ namespace {
 
 // Steps that upload more do without a graph.
 constexpr std::size_t kMostSlots = 64;
-// What a GPU reads faster where it is than after a copy.
+// Largest size that a GPU reads faster in place than after a copy.
 constexpr std::size_t kReadOverBus = std::size_t{16} << 10;
-// What is read ahead: a few numbers.
+// Largest size that is read ahead: a few numbers.
 constexpr std::size_t kMostBack = 512;
 
 // std::ranges::copy() goes byte by byte.

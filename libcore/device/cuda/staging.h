@@ -58,7 +58,7 @@ class Staging {
 
   Stream& stream_;
   cudaStream_t copies_ = nullptr;  // to the GPU, beside the stream's calls
-  // Those of a turn are filled while those of the one before are sent.
+  // Buffers of a turn are filled while those of the last turn are sent.
   std::vector<Slot> up_;
   std::size_t filled_ = 0;
   Slot down_, back_;

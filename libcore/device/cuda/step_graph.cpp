@@ -86,7 +86,7 @@ void StepGraphs::clear(void* memory, std::size_t bytes) {
   note(std::move(call), nullptr);
 }
 
-// What a node can be told anew may differ.
+// Whether the calls differ only in parameters that a node can be given anew.
 bool StepGraphs::fits(const Call& kept, const Call& call) {
   if (kept.kind != call.kind) return false;
   switch (kept.kind) {
@@ -310,7 +310,7 @@ void StepGraphs::fail() {
   drop_graph(*list_);
 }
 
-// What it still does goes on.
+// Pending work of the graph continues.
 void StepGraphs::drop_graph(List& list) {
   if (list.executable != nullptr) api_.cudaGraphExecDestroy(list.executable);
   if (list.graph != nullptr) api_.cudaGraphDestroy(list.graph);

@@ -21,7 +21,8 @@
 
 namespace dl::device::cuda {
 
-// Of all that a library's call depends on: addresses, sizes, factors.
+// Hash of everything that a library's call depends on: addresses, sizes,
+// factors.
 template <class... T>
 std::uint64_t signature_of(const T&... values) {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
@@ -74,7 +75,7 @@ class StepGraphs {
   // others wait for it.
   void record(cudaEvent_t event);
 
-  // What was put off is made now, as other things are asked of the GPU
+  // Makes the postponed calls now, as other things are asked of the GPU
   // (memory), after which the step may go on; or whose end is waited for, after
   // which there is no graph for this step.
   void make_now();
@@ -141,7 +142,7 @@ class StepGraphs {
   cudaStream_t stream_;
   std::map<std::uint64_t, List> lists_;
   std::uint64_t steps_ = 0;
-  // Of the step:
+  // State of the step:
   State state_ = State::kOutside;
   List* list_ = nullptr;
   std::size_t next_ = 0;  // walking: the calls before it are put off

@@ -130,7 +130,7 @@ std::byte* Stream::allocate_zeros(std::size_t bytes) {
   return memory;
 }
 
-// What the stream still does with it comes first: cudaFree() waits.
+// Pending work of the stream on this memory comes first: cudaFree() waits.
 void Stream::free(std::byte* memory) noexcept {
   if (memory == nullptr) return;
   steps_.make_now_quietly();
@@ -177,7 +177,7 @@ void Stream::wait_for(cudaEvent_t event) {
   check(*api_, gpu_, api_->cudaEventSynchronize(event), "computing");
 }
 
-// What is put off comes after it, too, as it is made later.
+// Postponed calls come after it, too, as they are made later.
 void Stream::after(cudaEvent_t event) {
   use_gpu();
   check(*api_, gpu_, api_->cudaStreamWaitEvent(handle_, event, 0),

@@ -33,7 +33,7 @@ class Stream {
 
   const Api& api() const { return *api_; }
   int gpu() const { return gpu_; }
-  // What the calling thread asks for next is of this GPU.  So are the calls
+  // Directs the next calls of the calling thread to this GPU. So are the calls
   // below; for what goes past them.
   void use_gpu();
   // The same, with what was put off made; or within call().
@@ -75,8 +75,8 @@ class Stream {
     steps_.record(event);
   }
   void wait_for(cudaEvent_t event);
-  // What is called from now on takes effect after it: an event of another
-  // stream of this GPU, which the caller makes and destroys.
+  // Lets later calls take effect after it: an event of another stream of this
+  // GPU, which the caller makes and destroys.
   void after(cudaEvent_t event);
   cudaStream_t make_another();
 
@@ -91,8 +91,8 @@ class Stream {
     steps_.clear();
   }
   const StepGraphs& graphs() const { return steps_; }
-  // What was put off in a turn is made before the next: a step, or, outside
-  // one, what next_turn() ends.
+  // Number of the turn; calls postponed in a turn are made before the next: a
+  // step, or, outside one, what next_turn() ends.
   std::uint64_t turn() const { return turn_; }
   bool in_step() const { return steps_.inside(); }
   void next_turn() {

@@ -19,7 +19,7 @@ namespace {
 struct StridedPlace {
   std::int64_t y, x;
 };
-// Of combination i of the extents.
+// Place of combination i of the extents.
 DL_DEVICE inline StridedPlace place_of(const Axes& axes, std::int64_t i) {
   StridedPlace place{0, 0};
   for (int k = axes.count - 1; k >= 0; --k) {

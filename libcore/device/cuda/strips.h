@@ -20,8 +20,8 @@ DL_DEVICE inline std::int64_t quotient(std::int64_t a, std::int64_t b) {
   return a / b;
 }
 
-// What one thread has of a column of an example: the elements begin,
-// begin + step, .. below end.
+// One thread's part of a column of an example: the elements begin, begin +
+// step, .. below end.
 struct Strip {
   std::int64_t example, range, column;
   std::int64_t begin, end, step;
@@ -48,7 +48,7 @@ struct StripGrid {
   unsigned wide;
 
   std::int64_t blocks() const { return examples * ranges * tiles; }
-  // Of a column that may be past the last.
+  // Strip of a column that may be past the last.
   DL_DEVICE Strip strip(const Block& b) const {
     const std::int64_t across = quotient(b.index, tiles);
     Strip s;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kEach = 16;  // elements of a thread, side by side, a bit each
 
-// Of a thread's elements, which reach the threshold.
+// Result of a thread: its elements that reach the threshold.
 struct Mark {
   std::int64_t n;
   const float* r;

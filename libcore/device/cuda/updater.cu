@@ -117,7 +117,7 @@ struct Update {  // without gaps, as graphs compare all bytes
   static DL_DEVICE bool is_finite(float x) { return std::fabs(x) < INFINITY; }
 };
 
-// Of several tensors, each with blocks of its own.
+// Updates of several tensors, each with blocks of its own.
 struct Updates {
   static constexpr int kTogether = 4;
   static constexpr int kMost = 16;  // CUDA takes 4 KB of arguments

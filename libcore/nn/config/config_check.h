@@ -15,9 +15,8 @@ namespace dl::nn {
 // mistake: "layers[2].units: want integer 1..2147483647, got -1".
 std::vector<std::string> check_document(const Json& document);
 
-// What can be wrong with a document that the table has nothing against: the
-// place of the output layer, names given twice, a loss that does not go with
-// its activation.
+// Finds errors that the table of keys cannot express: the place of the output
+// layer, names given twice, a loss that does not go with its activation.
 std::vector<std::string> check_meaning(const NetworkConfig& config);
 
 }  // namespace dl::nn

@@ -122,7 +122,7 @@ Json object_schema(std::string_view object, std::string_view tag) {
               {"properties", std::move(properties)},
               {"additionalProperties", false}};
   if (!tag.empty()) schema["title"] = tag;
-  // What a node shares says all but its type.
+  // A node that shares has no other keys than its type.
   if (object == "node" && required.size() > 1)
     schema["anyOf"] = {Json{{"required", std::move(required)}},
                        Json{{"required", {"type", "shares"}}}};

@@ -76,9 +76,9 @@ std::span<const Key> all_keys();
 // The key that says which kind of object this is, or null.
 const Key* tag_of(std::string_view object);
 
-// Which kind of the object a value is that may have mistakes: "" where it does
-// not say, or the object is of one kind.  A network is a "sequence" or, by the
-// keys that it has, a "graph".
+// Kind of the object of a value that may have errors: "" where it does not say,
+// or the object is of one kind. A network is a "sequence" or, by the keys that
+// it has, a "graph".
 std::string kind_of(std::string_view object, const Json& value);
 // The kinds that the object is of: its tag's, or a network's, or "" alone.
 std::vector<std::string_view> kinds_of(std::string_view object);

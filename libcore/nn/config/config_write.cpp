@@ -77,7 +77,7 @@ Json write_weight_noise(const WeightNoise& noise) {
           {"multiplicative", noise.multiplicative}};
 }
 
-// What a layer's `from` says: one name, or several.
+// Writes the `from` of a layer: one name, or several.
 Json write_names(const NetworkConfig& config, const std::vector<Value>& from) {
   Json names = Json::array();
   for (const Value v : from)

@@ -11,7 +11,7 @@
 
 namespace dl::nn {
 
-// What a node of the document says of others, by name.
+// Links of a node of the document to others, by name.
 struct Links {
   std::vector<std::string> from;  // none: the node before
   std::string shares = {};        // none: ""

@@ -30,7 +30,7 @@ Key number(std::string_view name, std::string_view fallback,
            std::string_view doc, std::string_view range);
 Key flag(std::string_view name, std::string_view fallback,
          std::string_view doc);
-// of: "[height, width]"
+// `of` names the elements: "[height, width]"
 Key tuple(std::string_view name, std::string_view fallback,
           std::string_view doc, std::string_view of = "[height, width]",
           std::string_view range = kSmall);

@@ -90,7 +90,7 @@ struct Manners {
   bool spoils_gradient = false;
   // The gradient of every input is that of the output.
   bool passes_gradient = false;
-  // That of every input but the first is what backward() leaves in the
+  // The gradient of every input but the first is what backward() leaves in the
   // output's.
   bool passes_rest = false;
 };

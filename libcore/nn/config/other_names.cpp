@@ -13,7 +13,7 @@ struct OtherName {
   std::string_view word, ours;  // the word as plain() leaves it
 };
 
-// Those of layers are their types'.  A word may have several meanings: what is
+// Names of layers are in their types. A word may have several meanings: what is
 // known where it stands decides.
 constexpr auto kOtherNames = std::to_array<OtherName>({
     // losses
@@ -113,7 +113,7 @@ constexpr auto kOtherNames = std::to_array<OtherName>({
     {"sigma", "deviation"},
 });
 
-// Of "rate", which is the other share.
+// Names whose value is 1 - "rate".
 constexpr auto kKept = std::to_array<std::string_view>(
     {"keep", "keepprob", "keeprate", "keepprobability", "retain", "survival",
      "survivalprob", "survivalrate", "survivalprobability"});

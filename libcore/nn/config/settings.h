@@ -19,9 +19,10 @@ namespace dl::nn {
 class Settings {
  public:
   Settings() = default;
-  // What check_document() has nothing against: an object of the kind `object`,
-  // or its tag alone.  A key whose default is a phrase and which is not given
-  // is left out.  A nested object without more than its tag becomes that.
+  // Settings of an object that check_document() accepted: an object of the kind
+  // `object`, or its tag alone. A key whose default is a phrase and which is
+  // not given is left out. A nested object without more than its tag becomes
+  // that.
   Settings(const Json& given, std::string_view object);
 
   bool has(std::string_view name) const { return json_.contains(name); }
@@ -29,7 +30,7 @@ class Settings {
   double number(std::string_view name) const;
   bool flag(std::string_view name) const;
   std::string text(std::string_view name) const;
-  // Of a tuple; an integer is one of 1.
+  // Elements of a tuple; an integer is one of 1.
   std::vector<std::int64_t> integers(std::string_view name) const;
   tensor::ActivationSpec activation(std::string_view name) const;
   tensor::LossSpec loss(std::string_view name) const;

@@ -15,7 +15,7 @@
 
 namespace dl::nn {
 
-// What a network wants of its data, by input and output.
+// Requirements of a network on its data, by input and output.
 struct WantedInput {
   std::string part;          // of the data: "" of one input, else its name
   std::string tensor, mask;  // "features", "features/left"
@@ -36,7 +36,8 @@ struct WantedOutput {
   // more of it.
   std::vector<std::size_t> mask_inputs = {};
   std::optional<Value> target = {};  // it needs no labels then
-  // Of a target that is an input or columns of one, what the data call it.
+  // Source of a target that is an input or columns of one, and its tensors in
+  // the data.
   std::optional<TargetSource> source = {};
   std::string target_tensor = {}, target_mask = {};
 };
@@ -74,14 +75,14 @@ bool sides_are_classes(const data::Metadata& data, const NetworkConfig& config,
 // Whether an output's numbers are from 0 to 1: of a softmax, or of sigmoids.
 bool says_probabilities(const NetworkConfig& config, std::size_t i = 0);
 
-// What an output's numbers are called: its classes, else its targets, else
-// nothing; those of an output whose target is an input, as its columns.
+// Names of an output's numbers: its classes, else its targets, else nothing;
+// those of an output whose target is an input, as its columns.
 std::vector<std::string> output_names(const NetworkConfig& config,
                                       const data::Metadata& data,
                                       std::size_t i = 0);
 
-// What outputs are compared with: the labels, or an input in their shape, then
-// made in `room` where it has another.
+// Values that outputs are compared with: the labels, or an input in their
+// shape, then made in `room` where it has another.
 const tensor::Tensor& labels_like(const tensor::Tensor& outputs,
                                   const tensor::Tensor& labels,
                                   const WantedOutput& wanted,

@@ -112,7 +112,8 @@ std::string DataCheck::doubt(const data::Metadata& data) const {
   return "";
 }
 
-// What has a name of its own is as the model's by now, unless it cannot be.
+// Parts with names of their own have the model's names by now, except where
+// impossible.
 void DataCheck::check_parts(const data::Metadata& data, bool labels) const {
   for (const std::string& name : known_.names()) {
     data::Metadata now = data.part(name), before = known_.part(name);

@@ -13,11 +13,11 @@
 
 namespace dl::nn {
 
-// What is made of labels: training and evaluation need them, and prediction
-// does not look at them.
+// Treatment of labels: training and evaluation need them, and prediction does
+// not look at them.
 enum class Labels { kNeeded, kIgnored };
 
-// What there is to know of data whose labels are not looked at.
+// Metadata of data whose labels are ignored.
 data::Metadata without_labels(data::Metadata data);
 
 // Whether what a model says of classes was learnt, or is still to be.
@@ -31,7 +31,7 @@ data::Metadata known_by(const Model& model, Outputs outputs,
 
 class DataCheck {
  public:
-  // Of the model it keeps what the check needs, not the parameters.
+  // Keeps those parts of the model that the check needs, not the parameters.
   explicit DataCheck(const Model& model, Outputs outputs = Outputs::kLearnt);
 
   // How data with this metadata are brought into the order that the model
@@ -40,7 +40,7 @@ class DataCheck {
   // a dtype that the normalizer was not made for.
   data::Alignment examine(const data::Metadata& data, Labels labels) const;
 
-  // What data with this metadata are, once aligned.
+  // Metadata of the data after alignment.
   data::Metadata aligned(const data::Alignment& alignment,
                          const data::Metadata& data) const;
 

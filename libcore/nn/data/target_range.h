@@ -17,11 +17,10 @@ struct Bounds {
 };
 Bounds bounds_of(tensor::Loss loss);
 
-// Of labels that are right in all else, and numbers rather than classes.  An
-// example, or a step, whose mask is 0 is not looked at, nor what is padding in
-// the inputs that the output has its mask from.
-// Throws Error: kData, "example 3 has the target -1, 'poisson' wants 0 or
-// more".
+// Checks the range of labels that are otherwise right, and numbers rather than
+// classes. An example, or a step, whose mask is 0 is not looked at, nor what is
+// padding in the inputs that the output has its mask from. Throws Error: kData,
+// "example 3 has the target -1, 'poisson' wants 0 or more".
 void check_targets(const Part& labels, const WantedOutput& wanted,
                    std::span<const Part> inputs);
 

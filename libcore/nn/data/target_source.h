@@ -12,8 +12,8 @@
 
 namespace dl::nn {
 
-// Of the last dimension of an input, `columns` long, `width` columns from
-// `first` on.
+// Columns of the last dimension of an input, `columns` long: `width` columns
+// from `first` on.
 struct TargetSource {
   std::size_t input = 0;
   std::int64_t first = 0, width = 0, columns = 0;
@@ -28,7 +28,7 @@ struct TargetSource {
 std::optional<TargetSource> target_source(const NetworkConfig& config,
                                           Value target);
 
-// What an input's normalizer does to these columns.
+// The part of an input's normalizer for these columns.
 data::Normalizer part_of(const data::Normalizer& whole,
                          const TargetSource& source);
 

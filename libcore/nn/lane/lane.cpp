@@ -13,7 +13,7 @@ using tensor::View;
 
 namespace {
 
-// What flows through a layer that takes each of so many steps by itself.
+// View of values in a layer that takes each of so many steps separately.
 View merged(View v, std::int64_t steps) {
   if (steps == 0 || v.empty()) return v;
   return v.reshaped(
@@ -257,7 +257,7 @@ View Lane::value(Value v, std::int64_t examples) const {
   return in_buffer(common_.plan->values[v], v, examples);
 }
 
-// Of the value as it is now.
+// Current mask of a value.
 View Lane::mask_of(Value v) const {
   const std::size_t inputs = inputs_.size();
   if (v < inputs) return inputs_[v].mask();

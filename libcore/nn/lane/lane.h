@@ -23,12 +23,12 @@
 
 namespace dl::nn {
 
-// What a mini-batch does with the states that layers carry.
+// Treatment of carried states in a mini-batch.
 enum class Carry { kNothing, kAfresh, kOn };
 
 class Lane final : private Lanes {
  public:
-  // What all lanes of a network have in common.
+  // State that all lanes of a network share.
   struct Common {
     const NetworkConfig* config;
     const Layout* layout;
@@ -51,9 +51,9 @@ class Lane final : private Lanes {
   using Found = std::function<void(std::int64_t from)>;
   void train(const Batch& batch, const Position& at, Carry carry,
              const Found& found);
-  // Of lanes apart, on every lane within LaneTeam::run(): parameters and
-  // statistics become the first lane's; that one's gradient and loss become the
-  // sums over the lanes.
+  // For lanes on separate devices, on every lane within LaneTeam::run():
+  // parameters and statistics become the first lane's; that one's gradient and
+  // loss become the sums over the lanes.
   void take_from_first();
   void give_to_first(std::int64_t examples);
   // Tells the layers that the parameters are in place.  `first` is the first
@@ -65,7 +65,7 @@ class Lane final : private Lanes {
                std::span<tensor::Tensor> state, bool alone);
 
   tensor::Device& device() { return *device_; }
-  // What train() left: the gradient, of lanes but the first as LaneGradients
+  // Results of train(): the gradient, of lanes but the first as LaneGradients
   // says, and a number, the share of the loss.
   tensor::View gradient() const { return gradient_; }
   tensor::View loss() const { return loss_; }

@@ -50,7 +50,7 @@ class LaneInput {
   void load(const Part& part, Share rows, tensor::View to);
   const Scale& scale() const { return scale_; }
   bool mixes() const { return !matrix_.empty(); }
-  // Of the rows loaded last, [rows, steps]; empty where there is none.
+  // Mask of the rows loaded last, [rows, steps]; empty where there is none.
   tensor::View mask() const { return mask_; }
 
  private:

@@ -72,7 +72,7 @@ void LaneOutput::divide_by_count(std::int64_t rows) {
   weights_ = shares;
 }
 
-// Of steps that are images, each pixel counts as its step does.
+// For steps that are images, each pixel counts as its step does.
 View LaneOutput::by_places(View steps) {
   if (steps.empty() || steps_room_.empty())
     return steps.reshaped({steps.elements()});

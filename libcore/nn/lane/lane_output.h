@@ -28,11 +28,11 @@ class LaneOutput {
   // lanes count() theirs, sum the number that it returns, and those with rows
   // divide_by_count().
   bool is_over_steps() const { return !count_.empty(); }
-  // Of rows loaded last, none where there are 0.
+  // Counts of the rows loaded last, none if there are 0.
   tensor::View count(std::int64_t rows);
   void divide_by_count(std::int64_t rows);
-  // Of the rows loaded last, see OutputLayer.  Copies of an example are each
-  // compared with the same, and their losses averaged.
+  // Loss of the rows loaded last, see OutputLayer. Copies of an example are
+  // each compared with the same, and their losses averaged.
   void loss(OutputLayer& layer, tensor::View grad, tensor::View y,
             double scale);
   // The output y into the rows from `first` on of `outputs`, kF32, in the units
@@ -59,7 +59,8 @@ class LaneOutput {
   Scale scale_;
   tensor::View target_room_, weights_room_, steps_room_;
   tensor::View target_, weights_;  // of the rows loaded last
-  // Of a mean over steps: how many count, 1 or more, and 1 / that for each.
+  // State of a mean over steps: how many count, 1 or more, and 1 / that for
+  // each.
   tensor::View count_, one_, at_least_1_, which_, shares_room_;
   tensor::View steps_;  // what the network says which of them count, or empty
   std::int64_t given_ = 0;  // how many the data say count, or -1

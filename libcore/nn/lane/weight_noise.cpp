@@ -14,7 +14,7 @@ View NoisyWeights::add(View weights, View gradient) {
 }
 
 void NoisyWeights::draw(const Step& step) {
-  // What layers themselves draw has streams of one number less.
+  // Random numbers of the layers themselves have streams of one number less.
   std::uint64_t place = 0;
   for (const Tensor& t : tensors_) {
     if (!step.training) {

@@ -20,7 +20,8 @@ class Sum final : public Layer {
     if (mean) device_->scale(flow.y, 1.0 / static_cast<double>(flow.x.size()));
   }
 
-  // Of a mean alone: the gradient of a sum is passed on.
+  // Backward pass of a mean; the gradient of a sum is passed on. the gradient
+  // of a sum is passed on.
   void backward(const Flow& flow, const Step&) override {
     for (std::size_t i = flow.dx.size(); i-- > 0;) {
       const View dx = flow.dx[i];

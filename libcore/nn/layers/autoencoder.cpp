@@ -11,7 +11,7 @@
 namespace dl::nn::layers {
 namespace {
 
-// Of a node, what training has of it.
+// Document of a node as it is in training.
 Json trained_as(const Json& node) {
   Json training = node;
   for (const char* own : {"type", "name", "from", "frozen", "units", "bias",

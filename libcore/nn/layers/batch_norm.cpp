@@ -125,8 +125,8 @@ class BatchNorm final : public Layer {
     return static_cast<double>(values);
   }
 
-  // Of sequences: those of the mini-batch that are not padding, at least 1, for
-  // each channel.
+  // Number of steps in sequences: those of the mini-batch that are not padding,
+  // at least 1, for each channel.
   void count(View mask, const Step& step) {
     tensor::Device& device = *site_.device;
     const tensor::Shape& shape = site_.output.shape;
@@ -240,7 +240,7 @@ class BatchNorm final : public Layer {
   Behind behind_;
   View mean_, variance_;  // of this mini-batch
   View sums_, sum_dy_xhat_, sum_dy_;
-  // Of sequences, which may have padding:
+  // Buffers for sequences, which may have padding:
   View steps_, one_, at_least_1_, which_, counted_;
   View zero_, shift_, scratch_;
 };

@@ -55,7 +55,7 @@ class CenterLoss final : public Output {
     scale_ = weight_ * scale;
     const View away = away_.at(0, x_.shape), counted = counted_.at(0, x_.shape),
                squares = squares_.at(0, {x_.shape[0]});
-    // What is near its center is to come nearer.
+    // Inputs near their center are to come nearer.
     device_->exact_matmul(away, target, false, centers_, false);
     device_->scale(away, -1);
     device_->add(away, 1, x_);

@@ -9,7 +9,7 @@
 
 namespace dl::nn {
 
-// What a reverse turns round.
+// Part of a sequence that a reverse turns round.
 enum class Turned { kCounted, kAll, kMask };
 
 template <>
@@ -106,7 +106,7 @@ class Reverse final : public Layer {
       device_->gather(as_rows(flow.dx[0]), as_rows(flow.dy), steps_.chosen());
   }
 
-  // Of what is turned with its padding.
+  // Mask after padding was turned as well.
   View mask(const Flow& flow) override {
     const View& mask = flow.masks[0];
     if (mask.empty()) return {};

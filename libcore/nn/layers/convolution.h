@@ -10,8 +10,8 @@
 
 namespace dl::nn::layers {
 
-// Of convolution_keys(): a weight [filters, .., channels / groups] and perhaps
-// a bias.
+// Blueprint of a layer with convolution_keys(): a weight [filters, .., channels
+// / groups] and perhaps a bias.
 Blueprint plan_convolution(const Settings& settings, const Form& input,
                            std::int64_t filters, std::int64_t groups = 1);
 

@@ -15,7 +15,7 @@ Manners activated(const Settings& settings);
 // Whether that is none: such a layer absorbs a scaling.
 bool is_linear(const Settings& settings);
 
-// What the `activation` of the settings costs for such an output.
+// Operations of the `activation` of the settings on such an output.
 double activation_flops(const Settings& settings, const tensor::Shape& output);
 
 class FusedActivation {

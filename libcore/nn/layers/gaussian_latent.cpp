@@ -78,8 +78,8 @@ class GaussianLatent final : public Layer {
     for (std::int64_t i = 0; i < samples_; ++i)
       device_.add(sum, 1, sample(flow.dy, i, own));
     device_.copy_strided(half(n, 0), flow.dx[0], sum, false);
-    // Of the log variance: deviation / 2 times what the noise says, and
-    // (variance - 1) / 2 of the divergence.
+    // Gradient of the log variance: deviation / 2 times what the noise says,
+    // and (variance - 1) / 2 of the divergence.
     device_.fill(sum, 0);
     for (std::int64_t i = 0; i < samples_; ++i) {
       device_.multiply(part, sample(flow.dy, i, own), sample(noise_, i, own));

@@ -22,11 +22,11 @@ Form halved(Form form);
 // are the same.
 LayerConfig with_variances(const LayerConfig& layer);
 
-// Of a layer with weights (output) or without (loss).
+// Makes an output layer with weights (output) or without (loss).
 std::unique_ptr<Layer> make_gaussian_output(const LayerSite& site,
                                             Memory& memory);
 
-// What a type whose class is L otherwise has for `make`.
+// The `make` of a type whose class is L, except with the loss gaussian.
 template <typename L>
 std::unique_ptr<Layer> make_output(const LayerSite& site, Memory& memory) {
   if (is_gaussian(*site.settings)) return make_gaussian_output(site, memory);

@@ -11,8 +11,9 @@
 
 namespace dl::nn::layers {
 
-// Of settings with `units`, `bias`, `activation` and perhaps `tied_to`: weight
-// and perhaps bias; a sequence is taken step by step, all else as one row.
+// Blueprint for settings with `units`, `bias`, `activation` and perhaps
+// `tied_to`: weight and perhaps bias; a sequence is taken step by step, all
+// else as one row.
 Blueprint plan_linear(const Settings& settings, const Form& input);
 
 // x: [n, inputs] and y: [n, units] in any shape with these elements, n being
@@ -34,12 +35,12 @@ class Linear {
 
  private:
   static tensor::View flat(tensor::View v, std::int64_t columns);
-  // What forward() and backward() compute.
+  // The arithmetic of forward() and backward().
   void product(tensor::View y, tensor::View x, tensor::Slice slice);
   void gradients(tensor::View dx, tensor::View dy, tensor::View x,
                  tensor::Slice slice);
-  // Of layers that lanes compute jointly: the rows of the whole mini-batch, and
-  // this lane's into them and out of them.
+  // For layers that lanes compute jointly: the rows of the whole mini-batch,
+  // and this lane's into them and out of them.
   tensor::View all_rows(tensor::View room, std::int64_t columns,
                         const Step& step) const;
   void give(tensor::View all, tensor::View own, const Step& step);

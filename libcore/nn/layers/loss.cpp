@@ -13,12 +13,12 @@ using tensor::View;
 
 constexpr std::string_view kMeans[] = {"examples", "steps"};
 
-// Of probabilities of which each is for itself.
+// Whether outputs are separate probabilities.
 bool is_binary(Loss kind) {
   return kind == Loss::kBinaryCrossEntropy || kind == Loss::kBinaryFocal;
 }
 
-// Of classes, of which the targets say how likely they are.
+// Whether the loss is one of classes whose targets are probabilities.
 bool takes_smoothing(Loss kind) {
   return is_binary(kind) || kind == Loss::kNegativeLogLikelihood ||
          kind == Loss::kFocal;

@@ -16,7 +16,7 @@ std::vector<Key> loss_keys();
 // How many class_weights an output has: one for each class or unit.
 std::int64_t class_weights_wanted(const Settings& settings);
 
-// What they say, but for weights of classes and of the loss.
+// Loss of the settings, without weights of classes and of the loss.
 tensor::LossSpec loss_of(const Settings& settings);
 
 // Whether the outputs are logits, and the loss has its activation inside; and
@@ -25,7 +25,7 @@ tensor::LossSpec loss_of(const Settings& settings);
 bool is_from_logits(const Settings& settings);
 bool is_over_steps(const Settings& settings);
 
-// Of settings with units, activation and loss_keys().
+// Output of settings with units, activation and loss_keys().
 OutputSpec output_spec(const Settings& settings);
 // Gives them the activation that follows from the loss, where they have none.
 void complete_output(Settings& settings);

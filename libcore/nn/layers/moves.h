@@ -15,12 +15,12 @@ namespace dl::nn::layers {
 struct Extents {
   std::int64_t height = 1, width = 1, channels = 1;
 };
-// Of [height, width, channels], or of [steps, features].
+// Extents of [height, width, channels], or of [steps, features].
 Extents extents_of(const tensor::Shape& shape);
 
 // Throws Error: kConfig, the input is not of this rank, 2 or 3.
 void want_rank(int rank, const Form& input);
-// What a key [top, bottom, left, right], or [begin, end] of a series, says.
+// Value of a key [top, bottom, left, right], or [begin, end] of a series.
 struct Edges {
   std::int64_t top = 0, bottom = 0, left = 0, right = 0;
 };
@@ -31,11 +31,12 @@ tensor::Strided within(const Edges& edges, Extents inner, Extents whole);
 // The same with other extents; a mask is then made anew.
 Blueprint moved(const Form& input, Extents output);
 
-// Which pixels of an example go where, y's for x's.
+// Places to which pixels of an example move, y's for x's.
 using Move = tensor::Strided (*)(const Settings& settings, Extents in,
                                  Extents out);
 
-// What is moved nowhere is 0 in y, and its gradient 0 in dx.
+// Elements without a source are 0 in y; elements without a target have gradient
+// 0 in dx.
 class Mover : public Layer {
  public:
   Mover(const LayerSite& site, Memory& memory, Move move);
@@ -54,7 +55,7 @@ class Mover : public Layer {
   tensor::View mask_;
 };
 
-// What a type that moves has for `make`.
+// The `make` of a type that moves elements.
 template <Move move>
 std::unique_ptr<Layer> make_mover(const LayerSite& site, Memory& memory) {
   return std::make_unique<Mover>(site, memory, move);

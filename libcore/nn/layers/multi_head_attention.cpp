@@ -114,7 +114,7 @@ class MultiHeadAttention final : public Layer {
     projections_[2].backward(flow.dx.back(), true, of(dv_), flow.x.back());
   }
 
-  // That of the queries, where keys have another.
+  // Mask of the queries, if keys have another.
   View mask(const Flow& flow) override { return flow.masks.front(); }
 
  private:

@@ -44,8 +44,8 @@ class Pool1d final : public Layer {
   View mask(const Flow& flow) override { return mask_.any(flow.masks[0]); }
 
  private:
-  // What makes the pooled numbers those of the steps that count: 0 for a window
-  // without any, and for a mean 1 / their share.
+  // Factor that turns the pooled numbers into those of the real steps: 0 for a
+  // window without any, and for a mean 1 / their share.
   View factor(const View& mask) {
     const View any = mask_.any(mask);
     if (kind == Pooling::kMax) return any;

@@ -10,7 +10,7 @@ namespace {
 
 using tensor::Pooling;
 
-// What the kinds of pooling say beside the window.
+// Settings of the kinds of pooling besides the window.
 template <typename Spec>
 Spec finished(Spec spec, const Settings& settings) {
   if (settings.has("p")) spec.p = settings.number("p");

@@ -22,7 +22,7 @@ class Repeat final : public Layer {
     device_->copy_strided(over(flow.y), flow.y, flow.x[0], false);
   }
 
-  // What only says how many steps there are has no gradient.
+  // Inputs that only give the number of steps have no gradient.
   void backward(const Flow& flow, const Step&) override {
     for (const View& dx : flow.dx)
       if (!dx.empty()) device_->fill(dx, 0);

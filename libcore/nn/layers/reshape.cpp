@@ -19,7 +19,7 @@ Dimensions extents_in(const Settings& settings, std::string_view key) {
   return settings.at(key).get<Dimensions>();
 }
 
-// What stays [steps, ...] with as many steps is the sequence still.
+// A shape [steps, ...] with the same number of steps stays a sequence.
 Form formed(const Form& input, const Dimensions& extents, bool steps) {
   const Shape shape{std::span<const std::int64_t>(extents)};
   return {shape, input.steps && steps && shape.rank() >= 2, input.copies};

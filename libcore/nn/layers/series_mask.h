@@ -10,7 +10,7 @@
 
 namespace dl::nn::layers {
 
-// What becomes of the mask: it stays where steps stay as many.
+// Rule for the mask: it stays where steps stay as many.
 MaskRule series_mask_rule(const Form& input, const Form& output);
 
 class SeriesMask {
@@ -20,13 +20,13 @@ class SeriesMask {
   // x with `instead` for what the mask [n, steps] (empty: ones) leaves out.
   tensor::View apply(const tensor::View& x, const tensor::View& mask,
                      double instead = 0);
-  // What apply() gave last.
+  // The last result of apply().
   tensor::View kept(const tensor::View& x, const tensor::View& mask) const;
 
   // 1 for the steps of the output whose window has a step that counts, from its
   // first to its last; empty for an empty mask.
   tensor::View any(const tensor::View& mask);
-  // Of each window the share that counts, of what is not padding.
+  // Share of each window that counts, of those elements that are not padding.
   tensor::View share(const tensor::View& mask);
 
  private:

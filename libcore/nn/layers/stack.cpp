@@ -39,7 +39,7 @@ class Stack final : public Layer {
     }
   }
 
-  // Those of the inputs; of one without, all steps are real.
+  // Masks of the inputs; of one without, all steps are real.
   View mask(const Flow& flow) override {
     if (mask_.empty()) return {};
     bool any = false;

@@ -35,7 +35,7 @@ class Subset final : public Layer {
                           dx, flow.dy, false);
   }
 
-  // Those of the steps that are left.
+  // Mask of the remaining steps.
   View mask(const Flow& flow) override {
     const View all = flow.masks[0];
     if (mask_.empty() || all.empty()) return {};

@@ -46,7 +46,8 @@ std::string by(std::span<const std::int64_t> extents) {
   return text;
 }
 
-// What the primitives say alike; axes that the input lacks are 1 long.
+// Fields that the primitives have in common; axes that the input lacks are 1
+// long.
 template <typename Spec>
 void lay_over(Spec& spec, const Window& window, const Shape& input) {
   constexpr std::size_t kAxes = std::size(Spec().kernel);

@@ -30,7 +30,7 @@ struct Window {
 
 // kernel, stride and padding of the settings, and dilation where they have it.
 Window window_of(const Settings& settings);
-// What pooling steps by where nothing is said.
+// Sets the default stride of pooling.
 void stride_as_kernel(Settings& settings);
 
 // The keys of a window over so many axes; `kernel` is its default.

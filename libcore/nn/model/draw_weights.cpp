@@ -20,7 +20,7 @@ constexpr std::uint64_t kWeightStreams = 0x7765696768747300;  // "weights"
 // than 2 from 0.
 constexpr double kTruncatedDeviation = 0.87962566103423978;
 
-// What Philox::uniform() and normal() take of its stream.
+// Numbers that Philox::uniform() and normal() take of its stream.
 constexpr std::uint64_t kOfUniform = 2, kOfNormal = 4;
 
 constexpr std::size_t kWorthAThread = std::size_t{1} << 18;  // weights

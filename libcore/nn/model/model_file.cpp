@@ -252,7 +252,7 @@ void check_digest(const io::Digest& digest, const std::string& kept) {
              ", its contents are " + io::hex(digest.value()));
 }
 
-// What a damaged byte makes of the metadata may look like somebody's mistake.
+// A damaged byte in the metadata may look like a user's mistake.
 Model model_of(const io::SafetensorsHeader& header,
                std::span<const std::byte> tensors) {
   try {

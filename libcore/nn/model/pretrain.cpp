@@ -55,7 +55,7 @@ void Stage::need(Value v) {
     need(from);
 }
 
-// What only disturbs in training is passed by.
+// Layers that only disturb in training are skipped.
 void Stage::add_before(std::size_t layer) {
   const LayerConfig& config = whole_.layers[layer];
   std::string& name = names_[whole_.value_of(layer)];
@@ -102,7 +102,7 @@ Json Stage::document() {
           {"outputs", {nodes_.back().at("name")}}};
 }
 
-// What a layer has in the flat vectors becomes what another model has there.
+// Copies a layer's parts of the flat vectors from another model.
 void copy_layer(const Layout& layout, const std::string& layer,
                 const Model& from, Model& to) {
   const auto copy = [&](const std::vector<Segment>& segments,

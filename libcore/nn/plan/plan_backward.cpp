@@ -74,7 +74,8 @@ void Backward::add(BackwardStep& back, Value v, BufferIndex found, int at) {
   }
   const std::int64_t n = elements(v);
   use(sum, at);
-  // What is, or is to be, another value's gradient as well stays as it is.
+  // A buffer that is, or is to be, another value's gradient as well stays
+  // unchanged.
   const bool own = std::ranges::count(gradient_, found) == 0 &&
                    std::ranges::count(back.dx, found) == 1;
   if (!own && !is_shared(sum) && sum != found) {
@@ -126,7 +127,7 @@ void note_found(const Layout& layout, Plan& plan) {
     for (std::size_t p = own.parameters_begin; p < own.parameters_end; ++p)
       final_after[p] = i + 1;
   }
-  // Those of tied weights are added at the end.
+  // Gradients of tied weights are added at the end.
   for (const PlannedLayer& step : plan.steps)
     if (const auto tied = layout.layers[step.layer].tied)
       final_after[*tied] = plan.backward.size() + 1;

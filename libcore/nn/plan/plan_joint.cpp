@@ -5,7 +5,8 @@
 namespace dl::nn {
 namespace {
 
-// Of a weight; below, meeting takes longer than what is saved.
+// Elements of a weight above which joint computation pays; below, meeting takes
+// longer than what is saved.
 constexpr std::int64_t kLargeWeight = std::int64_t{1} << 18;
 
 // The rows of a mini-batch that go through a layer whose weight that is.

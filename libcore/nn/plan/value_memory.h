@@ -12,7 +12,7 @@
 
 namespace dl::nn {
 
-// Of values as floats, on one lane.
+// Memory of values as floats, on one lane.
 struct ValueMemory {
   struct Place {
     std::int64_t bytes = 0;  // 0: computed with the next, and never written
@@ -21,7 +21,7 @@ struct ValueMemory {
     std::vector<Value> shares;
   };
   std::vector<Place> values;  // by Value
-  // Of all of them, with gradients in training; and if none shared memory.
+  // Total bytes, with gradients in training; and if none shared memory.
   std::int64_t bytes = 0, apart = 0;
 };
 

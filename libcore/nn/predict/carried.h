@@ -22,11 +22,10 @@ namespace dl::nn {
 // can.
 std::string whole_alone(const LayerConfig& layer, const LayerLayout& layout);
 
-// What the layers carry, each called "lstm1/h", in the order in which
-// Network::predict() takes it.
-// Throws Error: kUsage, what the network says of a sequence is not what it says
-// of its parts: a layer looks at several steps without carrying a state, or at
-// the whole; no layer carries one.
+// States that the layers carry, each called "lstm1/h", in the order in which
+// Network::predict() takes it. Throws Error: kUsage, what the network says of a
+// sequence is not what it says of its parts: a layer looks at several steps
+// without carrying a state, or at the whole; no layer carries one.
 std::vector<CarriedSpec> carried_by(const NetworkConfig& config);
 
 // The same network, of such, for sequences of as many steps as the data have.

@@ -26,8 +26,8 @@ using Strings = std::map<std::string, std::string>;
 constexpr const char* kFormat = "dl-state";
 constexpr const char* kVersion = "1.0";
 
-// What a state goes on with: equal networks of equal numbers are one model,
-// whatever else their files say.
+// Identity of the model that a state belongs to: equal networks of equal
+// numbers are one model, whatever else their files say.
 std::string digest_of(const Model& model) {
   io::Digest digest;
   digest.add_text(dump_json(to_json(model.config)));
@@ -39,7 +39,7 @@ std::string digest_of(const Model& model) {
   return io::hex(digest.value());
 }
 
-// Of all but itself.
+// Digest of everything but itself.
 std::string digest_of(const Strings& metadata,
                       const std::vector<io::TensorEntry>& entries,
                       std::span<const std::span<const std::byte>> tensors) {

@@ -61,7 +61,7 @@ std::vector<std::size_t> all_outputs(const NetworkConfig& config) {
   return all;
 }
 
-// Those whose target is an input, or columns of one.
+// Outputs whose target is an input, or columns of one.
 std::vector<std::size_t> reconstructions(const NetworkConfig& config) {
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < config.outputs.size(); ++i) {
@@ -199,7 +199,7 @@ void Scorer::State::draw(const Tensor& encoded) {
   }
 }
 
-// Of an example against the outputs at a row of `made`.
+// Loss of an example against the outputs at a row of `made`.
 double Scorer::State::loss_of(const data::DataSet& set, std::size_t output,
                               const Prediction& said, std::int64_t example,
                               std::int64_t row) {

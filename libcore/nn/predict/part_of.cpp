@@ -70,7 +70,7 @@ Value Cutter::named(const std::string& name, bool node) const {
             (node ? " nodes are " : " inputs and nodes are ") + all);
 }
 
-// What v depends on, up to what is given.
+// Marks the values that v depends on, up to the given ones.
 void Cutter::mark(Value v) {
   if (needed_[v]) return;
   needed_[v] = true;
@@ -91,7 +91,7 @@ InputConfig Cutter::input(Value v) const {
   return {name_of(v), form.shape, form.steps};
 }
 
-// Of those that share parameters, the first that is left has them.  Targets are
+// If layers share parameters, the first that is left has them. Targets are
 // for training.
 LayerConfig Cutter::layer(std::size_t i, const Cut& part) const {
   LayerConfig layer = whole_.layers[i];

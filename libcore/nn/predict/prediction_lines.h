@@ -35,7 +35,7 @@
 
 namespace dl::nn {
 
-// What the examples have besides features, or null; see data/dataset.h.
+// Tensors of examples besides features, or null; see data/dataset.h.
 struct LineTensors {
   const tensor::Tensor* id = nullptr;     // kU8 [n, width]
   const tensor::Tensor* index = nullptr;  // kI64 [n]
@@ -60,7 +60,7 @@ class PredictionLines {
                     const LineTensors& of = {}) const;
 
  private:
-  // What one output says.
+  // Prediction of one output.
   struct Output {
     std::string key;  // of several: its name, as a JSON string
     std::int64_t units = 0;

@@ -39,7 +39,7 @@ std::unique_ptr<PredictionWriter> write_lines(
     const Model& model, std::int64_t top, std::unique_ptr<io::Sink> sink,
     std::optional<double> threshold = {});
 
-// What the outputs of a model become in a stream.
+// Kind of stream that the outputs of a model are written to.
 enum class StreamKind {
   kPredictions,  // labels; the input's own are left out
   kFeatures      // features, in the place of the input's
@@ -47,7 +47,7 @@ enum class StreamKind {
 struct StreamOptions {
   StreamKind kind = StreamKind::kPredictions;
   bool keep_features = false;  // of predictions: copy the input's features
-  // What is added to the input's provenance; without it, none is written.
+  // Step added to the input's provenance; without it, none is written.
   std::optional<data::Provenance> step = {};
 };
 

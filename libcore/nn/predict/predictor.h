@@ -38,7 +38,7 @@ class Predictor {
   Predictor(const Model& model, const PredictorOptions& options);
   ~Predictor();
 
-  // What it predicts with.
+  // The network used for predictions.
   Network& network();
 
   // Called once a stream before its first batch and once at its end, when its

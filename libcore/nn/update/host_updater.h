@@ -13,10 +13,10 @@
 
 namespace dl::nn {
 
-// What Network::apply_update() does after a gradient, whatever the network
-// computes on: the same bits on every host, for any number of threads, unless
-// the network says to normalize gradients by their norm, which is summed as the
-// processor can.  Used by one thread at a time.
+// The update of Network::apply_update() from a gradient, on the host, whatever
+// the network computes on: the same bits on every host, for any number of
+// threads, unless the network says to normalize gradients by their norm, which
+// is summed as the processor can. Used by one thread at a time.
 class HostUpdater {
  public:
   explicit HostUpdater(const NetworkConfig& network, int threads = 1);

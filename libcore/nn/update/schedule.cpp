@@ -12,8 +12,8 @@
 namespace dl::nn {
 namespace {
 
-// Of many workers: means of squares are over ten of a worker's own steps at
-// least.
+// Lower limit with many workers: means of squares are over ten of a worker's
+// own steps at least.
 constexpr double kLeastBeta2 = 0.9;
 
 // One rise and one fall of equal length, then below initial to the share
@@ -33,8 +33,8 @@ std::pair<double, double> place(const Schedule& s, double i) {
   if (s.growth == 0) return {0, std::min(lengths, 1.0)};
   if (s.growth == 1)
     return {std::floor(lengths), lengths - std::floor(lengths)};
-  // Those before n are (growth^n - 1) / (growth - 1) times as long as the
-  // first.
+  // Cosines before the n-th are (growth^n - 1) / (growth - 1) times as long as
+  // the first.
   const double all = 1 + lengths * (s.growth - 1);
   double n = std::floor(std::log(all) / std::log(s.growth));
   if (all >= std::pow(s.growth, n + 1)) ++n;  // rounded down
@@ -214,10 +214,10 @@ tensor::UpdaterStep UpdaterConfig::step(std::int64_t iteration,
   if (kind != tensor::Updater::kAdaBelief) step.beta1 = shared(step.beta1);
   // A mean of squares reaches as far back.
   step.beta2 = std::max(shared(step.beta2), std::min(step.beta2, kLeastBeta2));
-  // Of the sum of squares that it divides by the root of, each has a part.
+  // Each worker has a part of the sum of squares by whose root it divides.
   if (kind == tensor::Updater::kAdaGrad)
     step.learning_rate /= std::sqrt(static_cast<double>(beside));
-  // What a gradient moves parameters by in all stays the same.
+  // The total movement of parameters by a gradient stays the same.
   if (kind == tensor::Updater::kNesterov || kind == tensor::Updater::kMomentum)
     step.learning_rate *= (1 - step.momentum) / whole;
   return step;

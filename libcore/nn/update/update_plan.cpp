@@ -31,7 +31,7 @@ bool renormalizes(GradientNormalization n) {
          n == GradientNormalization::kRenormalizeL2PerParameter;
 }
 
-// Of numbers, those of pieces begin to end - 1: each by itself is a call to a
+// Clears the numbers of pieces begin to end - 1: each by itself is a call to a
 // GPU.
 void clear(tensor::Device& device, View numbers, std::size_t begin,
            std::size_t end) {
@@ -192,7 +192,7 @@ std::size_t UpdatePlan::piece_at(std::int64_t element) const {
       pieces_.begin());
 }
 
-// Of pieces side by side that are, all are looked at at once.
+// Adjacent pieces that are only checked are checked at once.
 bool UpdatePlan::only_checked(std::size_t piece) const {
   const Rule& rule = rules_[pieces_[piece].segment];
   return !rule.frozen && !over_norm(rule.normalization);

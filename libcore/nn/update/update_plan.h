@@ -68,7 +68,7 @@ class UpdatePlan {
             tensor::View gradient, tensor::View parameters, tensor::View state);
   // After step() of all lanes: sums what it found.  The first lane alone.
   void judge_written(tensor::Device& device);
-  // What judge() and judge_written() found.  Waits for the device.
+  // Result of judge() and judge_written(). Waits for the device.
   struct Found {
     double loss;
     bool gradient_finite, update_finite;
@@ -87,7 +87,7 @@ class UpdatePlan {
       return flat.at(begin, {end - begin});
     }
   };
-  // What a tensor's training says.
+  // Rule of training for a tensor.
   struct Rule {
     bool frozen;
     GradientNormalization normalization;

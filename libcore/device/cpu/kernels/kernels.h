@@ -100,8 +100,8 @@ struct Kernels {
   void (*pack_window)(float* to, const float* const* from,
                       std::int64_t from_row, std::int64_t rows,
                       std::int64_t span);
-  // Of `vectors` times `lanes` outputs, those whose gradient dy is not 0:
-  // place[k] = window[i] + the offset of the winner, factor[k] = dy.  dy and
+  // Finds, of `vectors` times `lanes` outputs, those whose gradient dy is not
+  // 0: place[k] = window[i] + the offset of the winner, factor[k] = dy. dy and
   // winner have `step` elements from vector to vector, window has no gaps.
   // Returns how many; may write `lanes` more of both.
   std::int64_t (*find_winners)(Weighted to, const float* dy,

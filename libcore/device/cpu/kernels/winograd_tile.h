@@ -68,7 +68,7 @@ struct Sums {
   }
 };
 
-// What the values of weights are multiplied with.
+// Multiplies the values of weights by their factors.
 template <int points>
 DL_ALWAYS void scale_values(Vec (&v)[points]) {
   constexpr int at = points - 5;
