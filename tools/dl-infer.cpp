@@ -61,7 +61,7 @@ std::unique_ptr<dl::nn::PredictionWriter> open_writer(
   return dl::nn::write_stream(model, dl::io::open_sink(a.output), options);
 }
 
-// What is computed of the model.
+// The part of the model that is computed.
 dl::nn::Model wanted_of(const Args& a, const dl::nn::Model& model) try {
   return a.nodes.empty() ? model : dl::nn::part_of(model, {}, a.nodes);
 } catch (Error& e) {

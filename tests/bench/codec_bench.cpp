@@ -194,7 +194,7 @@ void delta_from(benchmark::State& state, const char* text) {
   report(state, message.size(), 0);
 }
 
-// What the master does with the parameters of four replicas.
+// The master's work on the parameters of four replicas.
 void average(benchmark::State& state) {
   const auto n = static_cast<std::size_t>(state.range(0));
   Average mean(4, n);

@@ -47,7 +47,7 @@ std::string mnist() {
          "/mnist/train-";
 }
 
-// What dl-preprocess idx | dl-shard -n 4 makes.
+// Shards as dl-preprocess idx | dl-shard -n 4 makes them.
 std::vector<ShardInfo> make_shards(const Scratch& folder) {
   dl::vectorize::BadRecords bad(0);
   const auto reader = dl::vectorize::open_idx(
@@ -205,7 +205,7 @@ void lenet(State& state, const std::vector<ShardInfo>& shards, int threads,
   state.counters["ms_from_memory"] = 1e3 * memory.wall;
   state.counters["ms_from_shards"] = 1e3 * read_in.wall;
   state.counters["of_memory"] = memory.wall / read_in.wall;
-  // What it would be without a core to spare for reading.
+  // The fraction without a core to spare for reading.
   state.counters["of_memory_busy"] = memory.all_cores / read_in.all_cores;
 }
 

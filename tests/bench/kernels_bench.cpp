@@ -297,7 +297,8 @@ void add_activations() {
   });
 }
 
-// Of the CIFAR-10 network's first layer; `arrays` images are read or written.
+// Batch normalization behind the CIFAR-10 network's first layer; `arrays`
+// images are read or written.
 void add_batch_norm() {
   const auto bench = [](const char* name, int arrays, auto f) {
     add(std::string("batch_norm/cifar1/") + name, [arrays, f](State& state) {

@@ -28,7 +28,7 @@ cmp calm/m.safetensors rough/m.safetensors && echo "same bytes"
 scores_of calm/m.safetensors.run >calm.scores
 scores_of rough/m.safetensors.run >rough.scores
 cmp calm.scores rough.scores && echo "same scores"
-# What the workers say of the steps is what dl-eval says of the model.
+# The workers' loss of the steps is that of dl-eval.
 dl-eval --model calm/m.safetensors --json 'calm/train-*.dls' >eval.json ||
   fail "dl-eval"
 python3 - calm.scores eval.json <<'PY'

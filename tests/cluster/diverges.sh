@@ -24,7 +24,7 @@ said stopped.err 'training went wrong: the loss is .* since update [3-5]..,' ||
 said stopped.err 'lower learning rate' || fail "it does not say what to do"
 event stopped.safetensors.run '"event":"divergence"' || fail "no event"
 [ ! -e stopped.safetensors ] || fail "a model was written"
-# What it says of an earlier model is true.
+# The command named for an earlier model works.
 command=$(sed -n "s/.*'\(dl-master --replay [^']*\) -o MODEL'.*/\1/p" stopped.err)
 $command -q -o sound.safetensors || fail "no earlier model"
 dl-eval --model sound.safetensors --min accuracy=0.9 train-*.dls >/dev/null ||

@@ -30,7 +30,7 @@ worker_with late a.keys
 finish late
 said late.err "for one process\|does not know this worker" || fail "not told"
 await "more work" event m.safetensors.run '"event":"commit".*"worker":2'
-# That is no reason for the others to join again.
+# The other workers do not join again for that.
 ! event m.safetensors.run '"event":"join".*"worker":3}' || fail "a new join"
 kill -TERM "${pid[m]}"
 finish m

@@ -5,7 +5,7 @@
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
 constrain_net
-# Those of layers, whose updater state is left out.
+# Weights of layers, without updater state.
 weights_of() {
   python3 - "$1" <<'PY'
 import json, struct, sys

@@ -54,7 +54,7 @@ end flips a b
 # One worker; it says so of each round until the state comes, of one or several.
 field_of_events flips.safetensors.run \
   '{"event": "fault", "why": "its replica differs"}' worker | sort -u | wc -l
-# What it gave before the master's word came may be in an average.
+# The gradient that it gave before the master's word came may be in an average.
 replayed flips
 
 # Between two commits of a round, and between log and word.

@@ -90,7 +90,7 @@ averaging=(--mode averaging --workers 4)
 sharing=(--mode sharing)
 nodes=(--nodes 4 --ntasks-per-node 1)
 
-# What averaging must give whatever happens: calm.safetensors.
+# The result that averaging must give whatever happens: calm.safetensors.
 calm() {
   dl-master -q --net lenet.json --data 'train-*.dls' --eval-data 'test-*.dls' \
     --epochs 2 --mode averaging --local 4 --threads 1 -o calm.safetensors || fail "calm"

@@ -20,7 +20,7 @@ if ! "$venv/bin/python" -c 'import pyspark, pyarrow, pandas, numpy' 2>/dev/null;
     skip "no pyspark: it comes from PyPI, which is not reached"
 fi
 export PYSPARK_PYTHON=$venv/bin/python
-# Of this test alone: no other address, no metadata of other runs.
+# Settings for this test alone: no other address, no metadata of other runs.
 export SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_DIRS=$PWD/spark-local
 export TMPDIR=$PWD/tmp
 mkdir -p "$SPARK_LOCAL_DIRS" "$TMPDIR"

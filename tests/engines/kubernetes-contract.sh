@@ -28,7 +28,7 @@ chmod 440 secret/*
 
 declare -A pod=() job_of=() index_of=()
 started=0
-# What the pod's process sees; $1 is the folder for its root.
+# Root folder as the pod's process sees it; $1 is the folder for its root.
 root_of() {
   local root=$1 pair target key
   mount -t tmpfs tmpfs "$root"
@@ -88,7 +88,7 @@ start() { # JOB INDEX
 }
 declare -A fatal_of=() grace_of=()
 extra=()
-# What the job controller does; the statuses that pods ended with are in $ended.
+# Does the work of the job controller; the statuses that pods ended with are in $ended.
 control() { steer "$@" 2>/dev/null; }  # bash would report who was killed
 steer() {
   local name status
@@ -140,7 +140,7 @@ check dl-run/model.safetensors.run
 field_of_events dl-run/model.safetensors.run '{"event": "join"}' name |
   sed 's/[:-][0-9]*$//' | sort | uniq -c | awk '{print $2 " joined: " $1}'
 
-# What no other start mends fails the job.
+# A status that a restart would not mend fails the job.
 extra=(DL_MASTER_EPOCHS=none)
 start dl-master 0
 control

@@ -13,7 +13,8 @@ namespace {
 
 using namespace dl::exchange;
 
-// What is coded again in any form must be accepted, and f32 loses nothing.
+// Decoded values must be accepted when coded again in any form, and f32 loses
+// nothing.
 void round_trip(const std::vector<float>& values) {
   for (const char* text : {"f32", "f16", "int8", "sparse:0.1:1", "sparse:0.1:2",
                            "sparse:0.1:8", "sparse:1:16"}) {

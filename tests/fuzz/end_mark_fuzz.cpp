@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
   try {
     std::uint64_t digest = 0;
     const dl::data::EndMark mark = dl::data::decode_mark(frame, digest);
-    // What was understood must survive being written and read again.
+    // A mark that was decoded must survive being written and read again.
     if (!(dl::data::decode_mark(dl::data::encode_mark(mark), digest) == mark))
       std::abort();
   } catch (const dl::Error& e) {

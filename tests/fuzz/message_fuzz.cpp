@@ -17,7 +17,7 @@ using namespace dl::cluster;
 template <typename T>
 void read_as(const Message& message) {
   try {
-    // What is accepted can be sent on.
+    // An accepted message can be sent on.
     T::from_message(T::from_message(message).to_message());
   } catch (const dl::Error& error) {
     if (error.code() != dl::Code::kProtocol) __builtin_trap();

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
   try {
     const dl::data::Record record =
         dl::data::decode_record(std::as_bytes(std::span(data, size)));
-    // What was understood must survive being written and read again.
+    // A record that was decoded must survive being written and read again.
     std::vector<std::byte> blob;
     dl::data::encode_record(record.metadata, record.set, blob);
     const dl::data::Record again = dl::data::decode_record(blob);

@@ -37,7 +37,7 @@ NETWORKS = {
     "transformer": (EXAMPLES / "transformer.json", data.tokens, [32]),
     "char-lstm": (EXAMPLES / "char-lstm.json", data.letters, [32]),
     "vae": (EXAMPLES / "vae.json", data.mnist, [128]),
-    # Of everything a little, to compare losses only.
+    # A little of everything, to compare losses only.
     "mixed": (HERE / "mixed.json", data.mnist, []),
 }
 # Where losses are compared: mini-batch, factor of the learning rates, most steps.

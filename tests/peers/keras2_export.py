@@ -9,7 +9,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np  # noqa: E402  after what it looks at
 import tensorflow as tf  # noqa: E402
 
-# What it says against these itself, as dl-export(1) tells.
+# Cases that dl-export refuses, with its words, as dl-export(1) says.
 REFUSED = {"conv2d_transpose_dilation": "`dilation_rate`", "names_and_regularizers": "is not a valid root scope name"}
 
 

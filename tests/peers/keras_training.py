@@ -137,7 +137,7 @@ def drawn(seed):
     model, inputs, kind = model_of(seed, trained=True)
     d = Draw(seed + 1_000_000)
     optimizer = optimizer_of(d)
-    # What is clipped there are the gradients with the costs of regularizers.
+    # Keras clips the gradients with the costs of regularizers.
     if not optimizer.clipvalue and not optimizer.clipnorm:
         for layer in model._flatten_layers():
             held(d, layer)

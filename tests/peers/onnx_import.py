@@ -25,7 +25,7 @@ from torch_drawn import drawn_network
 
 warnings.filterwarnings("ignore")
 NETWORKS = 1e-4
-# Of nn.RNN the dynamo exporter writes out each step, which is no layer any more.
+# The dynamo exporter writes out each step of nn.RNN, so that no layer is left.
 WRITTEN_OUT = "RNN("
 
 

@@ -14,7 +14,7 @@ import onnx
 from onnx_check import LAYERS, check, session_of
 
 warnings.filterwarnings("ignore")
-# Which there is no layer for: each is one sentence.
+# Models without a counterpart here: each is one sentence.
 REFUSED = {"forest", "neighbours", "bayes", "mlp of two numbers", "one versus rest"}
 
 

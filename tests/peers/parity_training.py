@@ -16,7 +16,7 @@ PLAIN = ["identity", "relu", "leaky_relu", "elu", "gelu", "sigmoid", "tanh", "so
          "hard_sigmoid", "hard_tanh", "rational_tanh", "rectified_tanh", "exp", "log_softmax"]
 
 
-# What grows without bound would do so with the others' rate.
+# Activations that grow without bound at the rate of the others.
 STEEP = ("cube", "exp", "log_softmax")
 
 
@@ -43,7 +43,7 @@ def learnt(name, loss, labels, units=4, activation=None, **settings):
     draw = Draw(name)
     output = {"type": "output", "units": units, "loss": loss,
               **({"activation": activation} if activation else {}), **settings}
-    # Of a percentage the gradient is a hundred times as large.
+    # The gradient of a percentage is a hundred times as large.
     rate = 0.0005 if loss == "mean_absolute_percentage_error" else 0.05
     return Case(name, chain(VECTOR, [CODE], output=output,
                             updater={"type": "sgd", "learning_rate": rate}),

@@ -194,7 +194,7 @@ void predict(const Args& a, const dl::nn::Model& model,
       });
 }
 
-// Of classes.
+// Accuracy on classes.
 double accuracy(dl::nn::Network& network, const std::vector<DataSet>& batches) {
   dl::tensor::Tensor outputs;
   std::size_t right = 0, all = 0;

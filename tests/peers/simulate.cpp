@@ -142,7 +142,8 @@ void print(const simulated::EpochResult& epoch) {
   std::fflush(stdout);
 }
 
-// What warns; the rest of what a master says is told by the lines of epochs.
+// Prints warnings; the rest of what a master says is told by the lines of
+// epochs.
 dl::Log quiet_log() {
   return [](dl::Level level, const std::string& line) {
     if (level == dl::Level::kWarning) dl::cli::log()(level, line);

@@ -53,7 +53,8 @@ class Run:
         self.parameters = {n: v.clone().requires_grad_() for n, v in start.items() if n in roles}
         self.statistics = {n: v.clone() for n, v in start.items() if n not in roles}
         self.dtype, self.roles = dtype, roles
-        # Of masks alone; as the page has it, where a recurrent layer is.
+        # Has the right to masks, as the page says, if there is a recurrent layer. as the
+        # page has it, where a recurrent layer is.
         self.sequences = any(n["type"] in ("lstm", "gru", "simple_rnn") for n in self.graph)
 
     def is_sequence(self, x):

@@ -20,12 +20,12 @@ namespace simulated {
 // times.  Star: all send their gradients to the master, and it the mean to all.
 enum class Reduce { kRing, kStar };
 
-// What a step takes for that, in seconds.  bytes: of a gradient.
+// Seconds that a step takes for the reduction. bytes: of a gradient.
 double seconds_of_reduce(const HostModel& model, Reduce kind, double bytes);
 
-// What is told, with the bytes of the master's line, or in a ring of a
-// worker's; and what dl-master would report.  state: as it ended.
-// Throws Error: kConfig, something is not finite.
+// Trains and reports, with the bytes of the master's line, or in a ring of a
+// worker's; and what dl-master would report. state: as it ended. Throws Error:
+// kConfig, something is not finite.
 dl::Json train_synchronously(
     const dl::cluster::Plan& plan, const HostModel& model, Reduce kind,
     const std::function<void(const EpochResult&)>& told,

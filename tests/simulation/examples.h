@@ -18,7 +18,7 @@ class Examples {
  public:
   Examples(const dl::cluster::Plan& plan, const dl::Log& log);
 
-  // What one who goes through an epoch has of it.
+  // Place of a reader in an epoch.
   struct Reader {
     std::int64_t epoch = -1;
     std::optional<dl::data::Epoch> order;
@@ -29,8 +29,8 @@ class Examples {
   const dl::data::DataSet& read(Reader& reader, std::int64_t epoch,
                                 std::int64_t index, std::int64_t batch);
 
-  // Of a model with these parameters on the held-out data, by name; nothing
-  // where there are none.
+  // Scores of a model with these parameters on the held-out data, by name;
+  // nothing where there are none.
   std::map<std::string, double> evaluate(const dl::cluster::RunState& state);
 
  private:

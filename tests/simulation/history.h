@@ -18,7 +18,7 @@ namespace simulated {
 
 class History {
  public:
-  // What one worker sees of it.  Outlived by the history.
+  // The history as one worker sees it. Outlived by the history.
   class View : public dl::cluster::ParameterHistory {
    public:
     explicit View(History& history) : history_(history) {
@@ -58,7 +58,7 @@ class History {
  private:
   static constexpr std::size_t kMostBytes = std::size_t{8} << 30;
 
-  // What nobody looks up any more.
+  // Forgets entries that nobody looks up any more.
   void forget() {
     std::uint64_t seen = UINT64_MAX;
     for (const View* view : views_) seen = std::min(seen, view->seen_);

@@ -39,11 +39,11 @@ struct HostModel {
   dl::Json to_json() const;
 };
 
-// Of a worker, from 1; its count-th mini-batch.
+// Seconds of a worker's (from 1) mini-batch: its count-th mini-batch.
 double seconds_of_batch(const HostModel& model, std::size_t worker,
                         std::uint64_t count);
 
-// What one thing after the other goes through.
+// A resource that things go through one after the other.
 class Line {
  public:
   // Comes at `from`, not earlier than what came before it, and takes so long.

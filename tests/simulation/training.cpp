@@ -15,7 +15,7 @@ using dl::Json;
 namespace {
 
 constexpr double kTick = 0.05;  // as dl-master looks at the clock
-// What connections hold of a peer beside what its queue does.
+// Bytes of a peer held in connections besides its queue.
 constexpr std::size_t kHeld = std::size_t{1} << 20;
 
 const std::string kRun(32, '0');

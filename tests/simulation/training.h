@@ -48,7 +48,7 @@ class Training : private dl::cluster::MasterLink {
            Looks looks = {});
 
   const dl::cluster::RunState& state() const { return context_.state; }
-  // What dl-master reports.
+  // The report of dl-master.
   dl::Json report();
 
  private:
@@ -84,7 +84,7 @@ class Training : private dl::cluster::MasterLink {
     std::size_t waiting = 0;  // bytes on their way
   };
   std::vector<Peer> peers_;  // by host
-  // Of the message that is being sent to all.
+  // State of the message that is being sent to all.
   struct Shared {
     std::uint64_t feed = 0;
     std::size_t bytes = 0;

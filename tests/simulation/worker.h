@@ -28,7 +28,7 @@ class WorkerClock : public dl::Clock {
  public:
   explicit WorkerClock(const EventQueue& queue) : queue_(queue) {}
   double seconds() override { return queue_.now() - std::exchange(ago_, 0); }
-  // What took so long ends now.
+  // Ends work that took this long.
   void took(double seconds) { ago_ = seconds; }
 
  private:

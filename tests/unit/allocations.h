@@ -26,7 +26,7 @@ void* __libc_memalign(std::size_t, std::size_t);
 
 namespace dl::test {
 
-// What libraries take for themselves has a count of its own: oneDNN makes a map
+// Allocations; those of libraries have a count of their own: oneDNN makes a map
 // of arguments for each primitive it runs, OpenBLAS room for small products.
 struct Allocations {
   int ours = 0;
@@ -37,7 +37,7 @@ namespace allocations {
 
 inline std::atomic<bool> counting{false};
 inline std::atomic<int> ours{0}, libraries{0};
-// Of a library that is linked in: whether this thread is within it.
+// Hook for a linked library: whether this thread is within it.
 inline std::atomic<bool (*)()> within_library{nullptr};
 
 inline void note(void* caller) {
@@ -70,7 +70,7 @@ inline void* take(std::size_t bytes, std::size_t alignment, void* caller) {
 
 }  // namespace allocations
 
-// What f() takes.
+// Counts the allocations of f().
 template <typename F>
 Allocations allocations_in(F f) {
   allocations::ours = allocations::libraries = 0;

@@ -91,9 +91,9 @@ std::vector<data::Normalizer> fit_inputs(const MasterOptions& options,
   return nn::fit_inputs(options.normalize, model.config, data.metadata());
 }
 
-// What --normalize asks for is in a run that goes on what it was when the run
-// began, if that is not to be read off the statistics again: "auto" under
-// whichever version, pca and whiten on whichever processor.
+// Keeps the normalization of a resumed run as it was when the run began, if it
+// cannot be read off the statistics again: "auto" under whichever version, pca
+// and whiten on whichever processor.
 bool is_as_begun(const std::string& kind, const JsonView& run) {
   if (run.raw().is_null()) return false;
   if (kind == "auto") return true;

@@ -13,14 +13,14 @@
 
 namespace dl::cluster {
 
-// What of a model's goes on with a network of its own, or another.
+// Parts of a model that are kept with the same network, or another.
 struct Kept {
   bool inputs = false, outputs = false;  // their normalizers
 };
 
-// Those of `model` that are not kept, as --normalize and --normalize-targets
-// say.  folder: the run directory.
-// Throws Error: kConfig, the data are not such that they could be; kData.
+// Chooses the normalizers of `model` that are not kept, as --normalize and
+// --normalize-targets say. folder: the run directory. Throws Error: kConfig,
+// the data are not such that they could be; kData.
 void choose_normalizers(nn::Model& model, Kept kept,
                         const MasterOptions& options, MasterData& data,
                         const std::string& folder, const Log& log);

@@ -13,8 +13,8 @@
 
 namespace dl::cluster {
 
-// What the options leave to a default that depends on the version of dl-tools
-// or on other options that may change stays as the run began with it.
+// Keeps defaults that depend on the version of dl-tools or on other options as
+// they were when the run began.
 void keep_defaults(const Json& before, const MasterOptions& options,
                    Settings& settings, bool& keep_best);
 

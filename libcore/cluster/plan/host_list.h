@@ -8,11 +8,10 @@
 
 namespace dl::cluster {
 
-// Of a text such as "h1,user@h2*4,@file", for each worker the host on which it
-// is to be, in order.  The file has entries parted by commas, blanks or lines,
-// and comments (#).
-// Throws Error: kUsage, an entry is none, or there are none or too many;
-// kNoInput, there is no such file.
+// Host of each worker, in order, from a text such as "h1,user@h2*4,@file". The
+// file has entries parted by commas, blanks or lines, and comments (#). Throws
+// Error: kUsage, an entry is none, or there are none or too many; kNoInput,
+// there is no such file.
 std::vector<std::string> parse_hosts(const std::string& text);
 
 }  // namespace dl::cluster

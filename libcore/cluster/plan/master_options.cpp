@@ -33,7 +33,7 @@ double in_seconds(std::chrono::milliseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-// What an output is evaluated for when nothing is said.
+// Default evaluation of an output.
 std::string evaluation_for(const nn::NetworkConfig& network, std::size_t output,
                            const data::Metadata& data) {
   if (const auto target = network.layers[network.outputs[output]].target)

@@ -57,7 +57,8 @@ Kept choose_network(Plan& plan, const MasterOptions& options, const Log& log) {
     return {};
   }
   plan.model = nn::load_model(options.init, log);
-  // Of a model that another program trained; a run of ours counts its own.
+  // Training state of a model from another program; a run of ours counts its
+  // own.
   const Json training = std::move(plan.model.training);
   plan.model.training = Json();
   if (training.is_object() && training.size() == 1 &&
@@ -153,7 +154,8 @@ void tell_shared(const MasterData& training, const MasterData& evaluation,
                        "of other data");
 }
 
-// What the model says of its data; names that these do not have stay.
+// Stores the description of the data in the model; names that these do not have
+// stay.
 void describe_data(nn::Model& model, data::Metadata metadata) {
   for (auto names : {&data::Metadata::columns, &data::Metadata::classes,
                      &data::Metadata::targets})

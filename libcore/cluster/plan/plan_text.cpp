@@ -42,7 +42,7 @@ const std::string& name_of(const nn::NetworkConfig& network, nn::Value v) {
   return v < inputs ? network.inputs[v].name : network.layers[v - inputs].name;
 }
 
-// Of a sequence, whose input has no name, "input".
+// "input" for the unnamed input of a chain of layers.
 std::vector<std::string> names_of(const nn::NetworkConfig& network,
                                   const std::vector<nn::Value>& values) {
   std::vector<std::string> names;

@@ -230,7 +230,7 @@ std::optional<RunState> RunStore::go_back(const RunState& now) const {
   // As far as the logs go: pruned ones leave the checkpoint itself.
   if (state->version < sound)
     replay(path(), identity_, *state, sound, silent());
-  // That is behind a setback, at what went wrong then.
+  // A state after a setback, at the point where training went wrong.
   if (state->setbacks < now.setbacks) return std::nullopt;
   // A number of its own; two rounds that are open have the next.
   const bool rounds = in_rounds(plan_->settings.mode);
@@ -261,7 +261,7 @@ std::string RunStore::where_model(std::uint64_t version) const {
 }
 
 UpdateLog* RunStore::begin_log(const std::string& run, const RunState& state) {
-  // What a run can go back to, and be replayed from, whatever comes.
+  // A state that the run can always go back to and be replayed from.
   if (checkpoint_.empty() || lacks_setback_) {
     checkpoint_ = directory_.save(checkpoint_of(state), true);
     saved_.push_back(
@@ -277,8 +277,8 @@ std::string RunStore::save(const RunState& state) {
   const bool all = policy_ == LogPolicy::kKeep;
   if (best_) nn::save_model(*best_, best());
   best_.reset();
-  // What the run would go back to, if training went wrong, stays; when it has,
-  // the log from there on as well.
+  // Keeps the state to go back to if training goes wrong; when it has, the log
+  // from there on as well.
   const auto sound = newest_saved(state.watch.sound_version());
   std::string name = directory_.save(checkpoint_of(state), all,
                                      sound ? file_name_of(*sound) : "");

@@ -29,8 +29,8 @@ struct LoadedBatch {
   std::uint64_t serial = 0;  // no two have the same, of any loader
 };
 
-// What the network asks of a record, with these normalizers of its inputs;
-// throws what check_batch() throws.
+// Check that the network makes on a record, with these normalizers of its
+// inputs; throws what check_batch() throws.
 CheckRecord check_for(const nn::NetworkConfig& network,
                       std::span<const data::Normalizer> normalizers);
 
@@ -74,8 +74,8 @@ class BatchLoader {
   // The next mini-batch of what was added, there until the next call.  Throws
   // what assembling it threw; the range is then dropped.
   const LoadedBatch& next();
-  // What it will return then, if that is there already: it stays as it is until
-  // the call after that, or drop().  Else null.
+  // The next result, if it is ready: it stays as it is until the call after
+  // that, or drop(). Else null.
   const LoadedBatch* after() const;
   // Forgets all that is queued or assembled.
   void drop();

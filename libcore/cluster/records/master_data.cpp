@@ -26,7 +26,8 @@ void spool(const std::string& operand, const std::string& path) {
   writer.close();
 }
 
-// Of what is trained: the records, and what their columns are called.
+// Identity of the training data: the records, and what their columns are
+// called.
 std::uint64_t contents_of(const data::Shard& shard) {
   const data::Metadata& named = shard.metadata();
   const std::string text = io::hex(shard.contents()) +
@@ -35,7 +36,7 @@ std::uint64_t contents_of(const data::Shard& shard) {
   return io::digest(std::as_bytes(std::span(text)));
 }
 
-// What is put right in several shards is told once.
+// Reports an alignment that several shards share only once.
 void tell_alignments(const std::vector<std::string>& names,
                      const std::vector<ShardInfo>& shards, const Log& log) {
   for (std::size_t i = 0; i < shards.size(); ++i) {
@@ -133,7 +134,7 @@ data::Catalogue MasterData::catalogue() const {
   return catalogue;
 }
 
-// What takes up a stream has its name after keep() only.
+// A stream taken up gets its name in keep().
 const std::string& MasterData::file_of(std::uint32_t shard) const {
   for (const Spooled& spooled : spooled_)
     if (spooled.shard == shard) return spooled.file->path();

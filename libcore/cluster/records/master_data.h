@@ -49,7 +49,7 @@ class MasterData {
   // Throws Error: kCantCreate, kIo.
   void keep();
 
-  // Of all shards, in their common order.
+  // Metadata of all shards, in their common order.
   const data::Metadata& metadata() const { return metadata_; }
   const std::vector<ShardInfo>& shards() const { return shards_; }
   data::Catalogue catalogue() const;
@@ -69,7 +69,7 @@ class MasterData {
   // Throws as examine().
   std::string odd_values(const data::Piece& piece);
 
-  // What names the contents: for run.json.
+  // Digests of the contents: for run.json.
   Json to_json() const;
   // A run that goes on names a shard as it did when it began, if its records
   // are the same.  before: what to_json() was then.

@@ -24,7 +24,8 @@ double value_of(const tensor::Tensor& tensor, std::int64_t example) {
   return static_cast<double>(largest);
 }
 
-// Of the example: the value that is largest without its sign, or NaN.
+// Largest value of the example: the value that is largest without its sign, or
+// NaN.
 double largest_value(const tensor::Tensor& tensor, std::int64_t example) {
   return tensor.dtype() == tensor::DType::kF64
              ? value_of<double>(tensor, example)

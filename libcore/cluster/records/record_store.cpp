@@ -27,7 +27,7 @@ std::size_t bytes_of(const data::DataSet& set) {
   return bytes;
 }
 
-// Of all records, counted through the shards.
+// Number of a record, counted through all shards.
 std::int64_t number_of(const std::vector<ShardInfo>& shards,
                        std::uint32_t shard, std::uint32_t record) {
   std::int64_t number = record;

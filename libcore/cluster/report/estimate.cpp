@@ -97,8 +97,9 @@ double round_bytes(const Estimate& estimate, std::int64_t workers,
   return up + static_cast<double>(levels * estimate.fan_out) * replica_bytes;
 }
 
-// Of a step of sync: what a host averages comes from all and goes to all, the
-// master too; of the rest its part goes out and the average comes in.
+// Pieces of a gradient in a step of sync: what a host averages comes from all
+// and goes to all, the master too; of the rest its part goes out and the
+// average comes in.
 double sync_pieces(std::int64_t workers) {
   const auto n = static_cast<double>(workers);
   return (4 * n - 3) / (2 * n);
@@ -109,8 +110,8 @@ bool are_parties(std::int64_t workers) {
   return workers > 1 && std::cmp_less_equal(workers, kMostParties);
 }
 
-// Of a gradient's bytes and of those of all workers, what passes one after the
-// other; those of a line go both ways at once.
+// Bytes of a gradient that are transferred one after the other; those of a line
+// go both ways at once.
 double sync_bytes(const Estimate& estimate, std::int64_t workers) {
   const double gradient = 4 * static_cast<double>(estimate.parameters);
   return are_parties(workers) ? sync_pieces(workers) * gradient
@@ -123,7 +124,7 @@ double sync_lines(const Estimate& estimate, const HostFigures& host,
                               : sync_bytes(estimate, workers) / host.bandwidth;
 }
 
-// What was rehearsed, with other lines and the slowest of so many.
+// Rehearsed time, scaled to other lines and to the slowest of so many.
 double sync_seconds(const Estimate& estimate, const HostFigures& host,
                     std::int64_t workers) {
   const bool parties = are_parties(workers);
@@ -279,7 +280,7 @@ std::string Estimate::workers_text() const {
   return (advice.starts_with(fact) ? "" : fact + "\n") + advice + "\n";
 }
 
-// Of hosts where something else seems to be at work.
+// Names hosts where something else seems to be at work.
 std::string Estimate::unsteady_text() const {
   constexpr double kSteady = 3;
   std::string text;

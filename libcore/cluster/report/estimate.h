@@ -40,7 +40,7 @@
 
 namespace dl::cluster {
 
-// What was measured of a worker; times in seconds, means.
+// Measurements of a worker; times in seconds, means.
 struct HostFigures {
   std::string name;
   double compute = 0;                       // a mini-batch, updater included
@@ -94,7 +94,7 @@ struct Estimate {
   std::string workers_text() const;
   // Hosts whose mini-batches differ much; lines, or "".
   std::string unsteady_text() const;
-  // That of one host in the mode in which it is the fastest.
+  // Rate of one host in its fastest mode.
   double rate_of_one() const;
   // One sentence for as many hosts as were measured.
   std::string advice() const;

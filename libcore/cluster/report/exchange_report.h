@@ -19,8 +19,8 @@ class ExchangeReport {
   // The master applied an update of it.
   void applied(std::uint64_t worker, std::uint64_t staleness);
 
-  // What it did since its last event, if that is kInterval ago or all that
-  // there is is wanted; nothing if it did nothing.
+  // Statistics since the last event, if that is kInterval ago or if the rest is
+  // wanted; nothing if it did nothing.
   static constexpr double kInterval = 10;  // seconds
   std::optional<Json> event(std::uint64_t worker, double now, bool all);
 

@@ -45,7 +45,7 @@ struct Report {
   // ... what that is, unless the run was a mere trial; "": not much.
   std::string lacking() const;
 
-  // What is known at the end.
+  // Facts known at the end of a run.
   std::int64_t expected_per_epoch = 0;  // examples
   std::int64_t epochs = 0;
   std::vector<std::string> bad_files;  // shards that are left out

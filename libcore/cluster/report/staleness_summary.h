@@ -18,7 +18,7 @@ class StalenessSummary {
 
   std::uint64_t updates() const { return updates_; }
   double mean() const;  // 0 without updates
-  // Of two middle ones the lower; at most kCounted.
+  // The lower of two middle values; at most kCounted.
   std::uint64_t median() const;
   std::uint64_t max() const { return max_; }
   Json to_json() const;  // updates, mean, median, max

@@ -12,8 +12,8 @@
 
 namespace dl::cluster {
 
-// What becomes of updater state after a round: averaged over the replicas, kept
-// by each worker, or started afresh.
+// Treatment of updater state after a round: averaged over the replicas, kept by
+// each worker, or started afresh.
 enum class UpdaterState { kAverage, kKeep, kReset };
 constexpr Names<UpdaterState, 3> kUpdaterStateNames{
     {{{UpdaterState::kAverage, "average"},
@@ -41,8 +41,9 @@ struct AveragingSettings {
     return overlap || delta.lossy() || updater_state == UpdaterState::kKeep;
   }
 
-  // Of a round in which the updater takes one step from all slots' gradients:
-  // each slot one mini-batch, and nothing else differs from the usual.
+  // Settings for rounds in which the updater takes one step from all slots'
+  // gradients: each slot one mini-batch, and nothing else differs from the
+  // usual.
   static AveragingSettings for_sync(std::int64_t workers) {
     AveragingSettings s;
     s.frequency = 1;

@@ -11,7 +11,7 @@ namespace {
 using exchange::OuterOptimizer;
 using Kind = OuterOptimizer::Kind;
 
-// What --outer stands for: the methods as they were published.
+// Methods of --outer: the methods as they were published.
 enum class Method { kPlain, kMomentum, kNesterov, kBmuf, kDiloco };
 constexpr Names<Method, 5> kMethodNames{{{{Method::kPlain, "plain"},
                                           {Method::kMomentum, "momentum"},

@@ -21,7 +21,7 @@ void for_each_updater(const nn::NetworkConfig& network, const Visit& visit) {
   }
 }
 
-// Those of adam's kin have a beta1.
+// Momentum; adam and its kin have it as beta1.
 double momentum_of(const nn::UpdaterConfig& updater) {
   switch (updater.kind) {
     case tensor::Updater::kNone:

@@ -10,7 +10,7 @@
 
 namespace dl::cluster {
 
-// Which logs the run directory keeps: those since the older of its two
+// Logs that the run directory keeps: those since the older of its two
 // checkpoints, all (and the first checkpoint), or none.
 enum class LogPolicy { kPrune, kKeep, kNone };
 constexpr Names<LogPolicy, 3> kLogPolicyNames{{{{LogPolicy::kPrune, "prune"},

@@ -32,8 +32,8 @@ struct Settings {
   bool deterministic = false;  // the same instructions on all processors
   std::int64_t lr_warmup = 0;  // updater steps, nn/update/warmup.h
 
-  // Of Mode::kAveraging; of kSync, how many slots there are, and else what
-  // for_sync() says.
+  // Settings of Mode::kAveraging; of kSync, how many slots there are, and else
+  // what for_sync() says.
   AveragingSettings averaging;
   SharingSettings sharing;  // of Mode::kSharing
 

@@ -13,16 +13,17 @@
 
 namespace dl::cluster {
 
-// What an update is multiplied with: for N workers 1, 1/N or 1/sqrt(N); or, of
-// k updates that were computed without each other, their gradient diversity
+// Factor of an update: for N workers 1, 1/N or 1/sqrt(N); or, of k updates that
+// were computed without each other, their gradient diversity
 // (exchange/gradient_diversity.h), with momentum for as many (nn::Position).
 enum class Combine { kSum, kMean, kScaled, kDiversity };
 constexpr Names<Combine, 4> kCombineNames{{{{Combine::kDiversity, "diversity"},
                                             {Combine::kSum, "sum"},
                                             {Combine::kMean, "mean"},
                                             {Combine::kScaled, "scaled"}}}};
-// What is shared: what the updater makes of the gradient, or the gradient, with
-// momentum correction where the updater has momentum (Lin et al. 2018).
+// Quantity that is shared: what the updater makes of the gradient, or the
+// gradient, with momentum correction where the updater has momentum (Lin et al.
+// 2018).
 enum class Share { kUpdate, kGradient };
 constexpr Names<Share, 2> kShareNames{
     {{{Share::kUpdate, "update"}, {Share::kGradient, "gradient"}}}};

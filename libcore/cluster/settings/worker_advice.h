@@ -16,7 +16,7 @@ namespace dl::cluster {
 // without a bound.
 std::string together(const Settings& settings, std::int64_t workers);
 
-// What should be otherwise, for an epoch of so many mini-batches, or "".
+// Advice for an epoch of so many mini-batches, or "".
 std::string worker_advice(const Settings& settings, std::int64_t workers,
                           std::int64_t batches);
 

@@ -30,7 +30,7 @@ constexpr std::uint64_t kUpdater = 3;
 struct RoundRecord {
   RoundOptimizer outer;
   std::int64_t steps = 0;
-  // Of binary32, anywhere in memory.
+  // Views of binary32 numbers, anywhere in memory.
   std::span<const std::byte> statistics, updater_state, residual;
   std::span<const std::byte> delta;
 };
@@ -70,7 +70,7 @@ void copy_floats(std::span<const std::byte> from, std::vector<float>& to) {
   if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
 }
 
-// Of the network's updater.
+// Takes a step of the network's updater.
 void take_gradient_step(std::span<const std::byte> delta, RunState& state) {
   if (!state.updater)
     bad_data("a step of an updater that the run does not have");

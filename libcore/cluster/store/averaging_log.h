@@ -24,8 +24,8 @@
 
 namespace dl::cluster {
 
-// Who takes a round's step from its average: an outer optimizer, with the
-// round's momentum; none: the network's updater (sync).
+// Optimizer of a round: an outer optimizer, with the round's momentum; none:
+// the network's updater (sync).
 using RoundOptimizer = std::optional<exchange::OuterOptimizer>;
 
 // The step from a coded average: parameters and velocity, which is there if

@@ -14,10 +14,10 @@
 
 namespace dl::cluster {
 
-// What to do about it, as a clause.
+// Remedy for a divergence, as a clause.
 std::string divergence_remedy(Mode mode);
 
-// What scores are of.
+// The scores and their metric.
 struct HeldOut {
   std::string metric;
   std::int64_t examples = 0;
@@ -32,8 +32,8 @@ struct HeldOut {
 std::string lost_score(std::span<const EpochScore> history,
                        const HeldOut& held_out);
 
-// Of a run that is finished and has learnt nothing: so much, as a clause; "" of
-// all others.
+// Verdict on a finished run that has learnt nothing: so much, as a clause; ""
+// of all others.
 std::string learnt_nothing(const RunState& state, const HeldOut& held_out);
 // Whether, within the error of its losses, its model is no better than a
 // constant prediction.
@@ -49,7 +49,7 @@ std::string high_loss(const RunState& state, const HeldOut& held_out);
 std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,
                               Mode mode, double moved);
 
-// What is wrong with a run that is finished, or ""; as a clause.
+// Defect of a finished run, or ""; as a clause.
 std::string ends_badly(const RunState& state, const HeldOut& held_out);
 
 // The epoch with the best score; null: none has it.

@@ -34,8 +34,8 @@ constexpr double kRise = 1.5;   // ... that may have been one
 constexpr double kLeft = 0.85;  // times chance: it was on its way
 constexpr double kDead = 1.1;   // times chance: what shakes more is not dead
 constexpr std::int64_t kDeadBlocks = 4, kDeadBlocksInDoubt = 8;
-// Of the loss of a constant prediction: nothing is learnt of less, or of less
-// than the noise, but for so much of that.
+// Shares of the loss of a constant prediction: nothing is learnt of less, or of
+// less than the noise, but for so much of that.
 constexpr double kLearnt = 0.02, kMostNoise = 0.25;
 
 double norm_of(std::span<const float> values) {
@@ -126,7 +126,7 @@ void LossWatch::note_bend(double loss, std::int64_t batches) {
   calls_ = std::min<std::int64_t>(calls_ + 1, 2);
 }
 
-// Of sound blocks alone: a jump is no noise.
+// Learns from sound blocks alone: a jump is no noise.
 void LossWatch::learn_variance() {
   if (bends_ == 0) return;
   spreads_ += bends_;
@@ -136,7 +136,7 @@ void LossWatch::learn_variance() {
   variance_ += weight * (bend_sum_ / count - variance_);
 }
 
-// Of a block's loss: its standard deviation.
+// Error of a block's loss: its standard deviation.
 double LossWatch::error() const {
   return std::sqrt(variance_ / static_cast<double>(size_));
 }
@@ -149,7 +149,7 @@ double LossWatch::way() const {
   return first_ - best_ > kStandsOut * error() ? first_ - best_ : 0;
 }
 
-// Of the way; 1: all of it.
+// Share of the way that a loss gives back; 1: all of it.
 double LossWatch::given_back(double loss) const {
   const double noise = kStandsOut * error() / kWrong;
   const double unit =
@@ -165,7 +165,7 @@ bool LossWatch::is_far(double loss) const {
   return chance_ && loss > kFar * *chance_;
 }
 
-// Of the way that a block gives back.
+// Share of the way that a block gives back.
 double LossWatch::share_of(double loss) {
   if (has_gained() || !is_far(loss)) return given_back(loss);
   if (!trend_) trend_ = std::log(kFar * *chance_);

@@ -96,8 +96,8 @@ class LossWatch {
     std::optional<double> error;
   };
   std::optional<Brief> brief() const;
-  // What is wrong: "the loss is 2.3 on average of the last 150 mini-batches and
-  // was 0.7 before; ...".
+  // Describes the divergence: "the loss is 2.3 on average of the last 150
+  // mini-batches and was 0.7 before; ...".
   std::string describe() const;
 
   // Whether parameters with this loss have lost little of what was learnt; or
@@ -116,7 +116,7 @@ class LossWatch {
   void restore(const JsonView& json);
 
  private:
-  // Of what is measured beside the loss: while training was sound, and now.
+  // A quantity measured besides the loss: while training was sound, and now.
   struct Measure {
     double sound = 0, now = 0;
     bool has_grown() const;

@@ -44,7 +44,7 @@ struct Saved {
 // Throws Error: kNoInput, there is no such folder.
 std::vector<Saved> saved_checkpoints(const std::string& folder, const Log& log);
 
-// What a checkpoint says of its run; takes its vectors.  name: for messages.
+// The state of a run in a checkpoint; takes its vectors. name: for messages.
 // Throws Error: kData.
 RunState state_of(nn::Model& checkpoint, const std::string& name);
 
@@ -63,9 +63,8 @@ void check_run(const nn::Model& checkpoint, const std::string& path);
 std::uint64_t replay_model(const std::string& folder, std::uint64_t step,
                            const std::string& output, const Log& log);
 
-// Which steps can be rebuilt: ranges first..last, ascending.  Logs that are
-// damaged are warned of.
-// Throws Error: kNoInput, kProtocol, kIo.
+// Steps that can be rebuilt: ranges first..last, ascending. Logs that are
+// damaged are warned of. Throws Error: kNoInput, kProtocol, kIo.
 using Steps = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 Steps replayable_steps(const std::string& folder, const Log& log);
 

@@ -49,7 +49,7 @@ std::string short_text(const Json& value) {
   return text;
 }
 
-// Of two fixed parts whose training data differ.
+// Difference between two fixed parts in their training data.
 std::string difference_of_data(const Json& before, const Json& now) {
   const Json::json_pointer where("/data/training");
   const Json then = before.value(where, Json::array());
@@ -172,7 +172,7 @@ std::string RunDirectory::file(const std::string& name) const {
   return path_ + "/" + name;
 }
 
-// What a master that was killed could not remove.
+// Removes what a killed master left behind.
 void RunDirectory::sweep() {
   std::error_code ignored;
   if (fs::is_socket(file("socket"), ignored))

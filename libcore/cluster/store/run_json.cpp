@@ -6,7 +6,7 @@ namespace dl::cluster {
 
 namespace {
 
-// What the run found out about itself.
+// The configuration without the run's own findings.
 Json without_findings(Json configuration) {
   for (const char* key : {"log", "instructions"}) configuration.erase(key);
   return configuration;

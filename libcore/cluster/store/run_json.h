@@ -14,14 +14,14 @@ namespace dl::cluster {
 
 constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;  // bytes of it
 
-// Of run.json, what shapes each epoch: it must not change.  The rest says how
-// many epochs there are, how they are judged and which model is kept.
+// The part of run.json that shapes each epoch: it must not change. The rest
+// says how many epochs there are, how they are judged and which model is kept.
 Json fixed_part(Json configuration);
 
 // Whether the rest differs.
 bool wants_otherwise(const Json& before, const Json& now);
 
-// Of all workers that there were.  Throws Error: kData.
+// Instructions of all workers so far. Throws Error: kData.
 std::vector<std::string> instructions_in(const Json& configuration);
 
 // Whether the scores of the epochs before do not compare with those to come.

@@ -24,10 +24,10 @@ class StepBound {
   // A step may be so many times as large as the largest parameter, and as 1:
   // many networks start near 0.
   static constexpr double kProportion = 1e6;
-  // What sums of steps, velocities and parameters keep below.
+  // Bound of sums of steps, velocities and parameters.
   static constexpr double kRoom = std::numeric_limits<float>::max() / 4;
 
-  // Of parameters that are not known yet: the first step looks at them.
+  // A bound for unknown parameters: the first step looks at them.
   StepBound() = default;
 
   // Why nothing like `step` may be added to an element of the parameters; "":

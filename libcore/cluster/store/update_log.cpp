@@ -178,7 +178,7 @@ void UpdateLog::append(const LogEntry& entry) {
     return;
   }
   const std::string why = error_text();
-  // What follows a part of an entry could not be read.
+  // A part of an entry would make later ones unreadable.
   if (::ftruncate(file_, size_) != 0) log_(Level::kDetail, error_text());
   close();
   log_(Level::kWarning, "cannot write '" + displayed(path_) + "': " + why +

@@ -138,8 +138,8 @@ std::optional<LogEntry> UpdateLogReader::tear() {
   return std::nullopt;
 }
 
-// What a process or a machine that died leaves at the end of the file, part of
-// an entry or zeros, is told from damage: only the end can be cut off.
+// Distinguishes damage from the part of an entry, or zeros, that a process or a
+// machine that died leaves at the end of the file: only the end can be cut off.
 std::optional<LogEntry> UpdateLogReader::next() {
   const std::span<const std::byte> rest = bytes_.subspan(offset_);
   if (rest.empty() || torn_) return std::nullopt;

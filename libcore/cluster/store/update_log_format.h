@@ -22,7 +22,7 @@ namespace dl::cluster {
 // Its number: the update before its first.
 inline constexpr NumberedName kUpdateLogName{"updates-", ".log", 12};
 
-// What all logs of a run directory have in common.
+// Identity that all logs of a run directory share.
 struct LogIdentity {
   std::uint64_t elements = 0;   // parameters of the network
   std::uint64_t directory = 0;  // XXH3 of run.json
@@ -48,7 +48,7 @@ struct LogEntry {
   std::int64_t epoch = 0, first = 0, count = 0;  // mini-batches
   std::int64_t examples = 0;
   double loss_sum = 0;  // mean loss of each mini-batch times its examples
-  // Of an update:
+  // Fields of an update:
   double threshold = 0;
   std::uint64_t worker = 0;
   std::uint64_t staleness = 0;
@@ -68,7 +68,7 @@ constexpr std::size_t kEntryHeadBytes = 96;
 constexpr std::size_t kEntryTailBytes = 8;
 
 std::vector<std::byte> encode_log_header(const LogHeader& header);
-// What stands before an entry's payload, and after it.
+// Bytes before an entry's payload, and after it.
 std::array<std::byte, kEntryHeadBytes> encode_head(const LogEntry& entry);
 std::array<std::byte, kEntryTailBytes> encode_tail(const LogEntry& entry);
 // Appends the entry to `out`.

@@ -61,7 +61,7 @@ void write_all(int fd, std::span<const std::byte> bytes) {
   }
 }
 
-// Of the child: never returns.
+// The code of the child: never returns.
 [[noreturn]] void be_child(int out, const ApartLimits& limits,
                            const std::function<void(const Write&)>& work) {
   Verdict verdict;
@@ -118,7 +118,7 @@ bool ended_in_time(int pipe, std::chrono::seconds time) {
               "reading it takes longer than a file of its size may"};
 }
 
-// What the user allows may be less than what the limits do.
+// The user's limits may be lower than ours.
 bool may_write(std::uint64_t bytes) {
   rlimit files{};
   return ::getrlimit(RLIMIT_FSIZE, &files) != 0 || files.rlim_max >= bytes;
@@ -141,7 +141,7 @@ void check_end(int status, const ApartLimits& limits) {
   throw Error{Code::kData, "it unpacks to more than a file of its size may"};
 }
 
-// What the child wrote, without its verdict.
+// Bytes that the child wrote, without its verdict.
 std::shared_ptr<const io::Mapping> result_in(int memory) {
   const off_t size = ::lseek(memory, 0, SEEK_END);
   if (size < static_cast<off_t>(sizeof(Verdict)))

@@ -24,14 +24,14 @@ namespace dl::convert {
 struct Array {
   tensor::Shape shape;
   std::span<const float> values;
-  // Of one that was made of others: where they lie.
+  // For an array that was made of others: where they lie.
   std::shared_ptr<const std::vector<float>> own = {};
 };
 
 struct Archive {
-  // Of an HDF5 file: "attributes", a JSON object {path: {name: text or array of
-  // texts}}, the root's path being "/", and "unread", hdf5.h.  Of a zip: its
-  // members by their names.
+  // Contents of an HDF5 file: "attributes", a JSON object {path: {name: text or
+  // array of texts}}, the root's path being "/", and "unread", hdf5.h. Of a
+  // zip: its members by their names.
   std::map<std::string, std::string> texts;
   std::map<std::string, Array> arrays;  // "model_weights/dense/dense/kernel:0"
   std::shared_ptr<const io::Mapping> memory;  // where the arrays lie

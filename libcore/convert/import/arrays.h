@@ -14,10 +14,10 @@ namespace dl::convert {
 // By name, each [n, ...], float32.  An array without one has the name "x".
 using Arrays = std::map<std::string, tensor::Tensor>;
 
-// Of an .npz or .npy file of NumPy, of a table of numbers with commas between
-// (then [n, columns]), or of a DataSet stream, whose features are "x" or have
-// their names, and whose labels are "y", or "labels/NAME".
-// Throws Error: kNoInput; kData, it is none of these, or damaged.
+// Reads arrays from an .npz or .npy file of NumPy, a table of numbers with
+// commas between (then [n, columns]), or a DataSet stream, whose features are
+// "x" or have their names, and whose labels are "y", or "labels/NAME". Throws
+// Error: kNoInput; kData, it is none of these, or damaged.
 Arrays read_arrays(const std::string& spec);
 
 }  // namespace dl::convert

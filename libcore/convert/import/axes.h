@@ -20,7 +20,8 @@ inline void put_axes(Json& node, const char* key,
     node[key] = sizes;
 }
 
-// Of extents some of which are open, "?,?,3", what may be typed: "10,10,3".
+// An example that may be typed for extents some of which are open, "?,?,3":
+// "10,10,3".
 inline std::string example_of(const std::string& extents) {
   std::string example;
   for (const char c : extents)

@@ -45,7 +45,7 @@ constexpr std::uint32_t kMachine = 0;  // no filter
 constexpr std::array kAllowed = {
     // Memory.
     __NR_brk, __NR_mmap, __NR_munmap, __NR_mremap, __NR_mprotect, __NR_madvise,
-    // What is open already: the result.
+    // Calls on descriptors that are open already: the result.
     __NR_write, __NR_lseek, __NR_fstat, __NR_close,
     // Itself.
     __NR_getpid, __NR_gettid, __NR_getuid, __NR_geteuid, __NR_getrandom,

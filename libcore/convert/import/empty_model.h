@@ -11,8 +11,8 @@
 
 namespace dl::convert {
 
-// Of this network, whose layout_of() is given: parameters and statistics are
-// zeros, and there is no normalizer.
+// An empty model for this network, whose layout_of() is given: parameters and
+// statistics are zeros, and there is no normalizer.
 inline nn::Model empty_model(nn::NetworkConfig config,
                              const nn::Layout& layout) {
   nn::Model model;

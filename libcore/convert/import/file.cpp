@@ -118,7 +118,7 @@ Archive unpack(std::span<const std::byte> file, Container container) {
   }));
 }
 
-// What has no end is not read into memory.
+// Refuses devices, which have no end, rather than read them into memory.
 void refuse_device(const std::string& spec) {
   struct stat info {};
   const bool there =

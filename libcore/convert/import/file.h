@@ -36,7 +36,7 @@ struct File {
   std::string name;
   std::string path;  // or "": it came through a pipe
   Container container = Container::kJson;
-  // Of JSON, the text "json".
+  // The text "json", for a configuration in JSON.
   Archive archive = {};
 };
 

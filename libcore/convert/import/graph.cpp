@@ -35,7 +35,7 @@ nn::Settings settings_of(const Json& node, const nn::LayerType& type) {
   return settings;
 }
 
-// What comes out of a node, as layout_of() has it.
+// Output of a node, as layout_of() has it.
 nn::Form planned(const Json& node, const nn::LayerType& type,
                  std::vector<nn::Form> inputs) {
   const bool each = node.value("time_distributed", false);

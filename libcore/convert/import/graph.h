@@ -21,14 +21,14 @@
 
 namespace dl::convert {
 
-// What other programs' settings may be at most: numbers of units, which are
-// 32-bit integers there, and extents of windows and edges.
+// Limits for settings of other programs: numbers of units, which are 32-bit
+// integers there, and extents of windows and edges.
 constexpr std::int64_t kMostUnits = 2147483647;
 constexpr std::int64_t kMostExtent = 65535;
 
 using Sizes = std::vector<std::int64_t>;
 
-// What flows between two nodes.
+// A value between two nodes.
 struct Value {
   std::string node;  // or the input
   nn::Form form;
@@ -45,7 +45,7 @@ struct Port {
   std::size_t batch = 0;  // which of its dimensions examples are there
 };
 
-// What an output is trained for.
+// The training objective of an output.
 struct Aim {
   Json loss;  // "mean_squared_error"; null: by the activation
   double loss_weight = 1;
@@ -92,7 +92,7 @@ class Graph {
   void drop_unread(const std::vector<Value>& outputs);
   // Whether there is something to train that is not frozen.
   bool trains() const;
-  // What the constructor should have been told.
+  // Facts that the constructor should have been told.
   bool reads_sequences() const { return reads_sequences_; }
   const std::set<std::string>& found_each_step() const {
     return found_each_step_;
@@ -105,8 +105,8 @@ class Graph {
                 bool names_input = false);
   // The names that its outputs have then, in their order.
   const std::vector<std::string>& output_names() const { return outputs_; }
-  // Of these, those whose aim does not go with their activation: they have the
-  // usual loss.
+  // Outputs whose aim does not go with their activation: they have the usual
+  // loss.
   const std::vector<std::string>& with_other_loss() const {
     return with_other_loss_;
   }
@@ -122,7 +122,7 @@ class Graph {
   };
   Node* find(const std::string& name);
   void read(const std::string& name);
-  // Of what ends in that activation.
+  // Loss keys for an output that ends in that activation.
   Json loss_keys(const Value& output, const Aim& aim,
                  const std::string& activation);
   std::string finish(const Value& output, const Aim& aim);

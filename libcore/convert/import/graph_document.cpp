@@ -16,7 +16,7 @@ std::string activation_of(const Json& node) {
                             : found->value("type", "identity");
 }
 
-// Of a loss or a node.
+// Type of a loss or a node.
 std::string type_of(const Json& json) {
   return json.is_string() ? json.get<std::string>() : json.value("type", "");
 }
@@ -60,7 +60,7 @@ Json Graph::loss_keys(const Value& output, const Aim& aim,
   keys["loss"] = aim.loss;
   if (aim.loss.is_null()) keys["loss"] = usual_loss(activation);
   const bool goes = go_together(keys["loss"], activation);
-  // Of what has the activation already, whatever the other program says.
+  // The activation is applied already, whatever the other program says.
   if (goes) keys.erase("from_logits");
   if (goes || keys.contains("from_logits")) return keys;
   with_other_loss_.push_back(output.node);

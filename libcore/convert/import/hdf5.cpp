@@ -159,12 +159,13 @@ void Walk::object(hid_t parent, const std::string& name, bool hard,
   count_object();
   count_text(path.size());
   if (!is_utf8(path)) bad_data("a name in it is not UTF-8");
-  // Those to other files lead out of what the user named; h5py makes none.
+  // Links to other files lead out of the file that the user named; h5py makes
+  // none.
   if (!hard) {
     unread_[path] = "a link";
     return;
   }
-  // Of updaters' states, which are as large as the network again.
+  // Skips the states of updaters, which are as large as the network again.
   if (path == "optimizer_weights" || path == "optimizer") return;
   const Id id(H5Oopen(parent, name.c_str(), H5P_DEFAULT), H5Oclose,
               in_quotes(path));

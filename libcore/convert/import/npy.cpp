@@ -27,7 +27,7 @@ struct Header {
   std::size_t bytes = 0;  // before the numbers
 };
 
-// What follows 'KEY': in the header, a literal of Python's.
+// Text after 'KEY': in the header, a literal of Python's.
 std::string_view after(std::string_view text, const std::string& key) {
   const auto at = text.find("'" + key + "':");
   if (at == std::string_view::npos) bad_data("its header has no " + key);

@@ -10,9 +10,9 @@
 
 namespace dl::convert {
 
-// Of booleans, whole numbers and reals, in either order of bytes and of axes,
-// as float32 in C's order.  Throws Error: kData, no such file, or of another
-// type.
+// Reads booleans, whole numbers and reals, in either order of bytes and of
+// axes, as float32 in C's order. Throws Error: kData, no such file, or of
+// another type.
 tensor::Tensor read_npy(std::span<const std::byte> file);
 
 }  // namespace dl::convert

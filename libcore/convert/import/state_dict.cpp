@@ -37,7 +37,7 @@ std::string type_name(const nn::NetworkConfig& config,
   return std::string(config.layers[segment.layer].type->name);
 }
 
-// What a layer takes is an image that was flattened before it.
+// Image that was flattened before a layer.
 tensor::Shape image_before(const nn::NetworkConfig& config,
                            const nn::Layout& layout, std::size_t layer) {
   const nn::Form* form = &layout.layers[layer].inputs.at(0);

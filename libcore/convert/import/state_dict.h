@@ -50,7 +50,7 @@ nn::Model mapped_model(nn::NetworkConfig config, const StateDict& state,
 // are none.
 std::string unused_note(const StateDict& state, const Json& map);
 
-// What PyTorch has for a tensor of the network, which has `shape` here.
+// Order of a tensor in PyTorch, which has `shape` here.
 struct StateOrder {
   std::vector<std::int64_t> shape;  // there
   std::vector<int> order;           // axis i here is axis order[i] there

@@ -47,7 +47,7 @@ struct Want {
   Sizes rows;
 };
 
-// Which names a tensor may have in a module of PyTorch's, by ours.
+// Names that a tensor may have in a module of PyTorch, by ours.
 std::vector<std::string> suffixes_of(const std::string& type,
                                      const std::string& tensor,
                                      const std::string& level) {

@@ -14,8 +14,8 @@ namespace dl::convert {
 
 class Zip {
  public:
-  // Of an archive that lies in memory, which outlives this.
-  // Throws Error: kData, it is none.
+  // Opens an archive in memory, which outlives this. Throws Error: kData, it is
+  // none.
   explicit Zip(std::span<const std::byte> file);
   ~Zip();
 

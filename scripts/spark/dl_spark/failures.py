@@ -65,8 +65,9 @@ def sentence(error):
     if failure:
         return str(failure)
     told = text(error).strip()
-    # Of an exception in Python, the line below its traceback; of a failure, its
-    # most recent reason; else what stands first, behind the class of the exception.
+    # Reason of a failure: of an exception in Python, the line below its traceback; of a
+    # failure, its most recent reason; else what stands first, behind the class of the
+    # exception.
     raised = re.findall(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)$",
                         told, re.M)
     recent = re.search(r"(ExecutorLostFailure.*)", told)

@@ -6,7 +6,7 @@ import struct
 
 from dl_spark.tools import Failure
 
-# What these compare outputs with is a class or yes and no; else numbers.
+# Losses whose outputs are a class or yes and no; else numbers.
 _CLASSES = {"negative_log_likelihood", "binary_cross_entropy", "focal",
             "binary_focal", "hinge", "squared_hinge"}
 

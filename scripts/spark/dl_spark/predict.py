@@ -51,8 +51,8 @@ def predict(data, model, *, top=0, threads=1, options=(), prediction="prediction
         if not any_rows:
             return
         try:
-            # What waits here was written and not yet answered: as much as the
-            # pipes and two mini-batches hold.
+            # Examples that were written and not yet answered: as much as the pipes and
+            # two mini-batches hold.
             waiting = queue.Queue()
             with Pipeline(
                     [[tools.find("dl-preprocess", tools_folder), *columns.arguments()],

@@ -17,9 +17,9 @@ from dl_spark.tools import Failure
 LAST_TASKS = 60  # seconds in which tasks end when the master has
 LAST_WORD = 3    # seconds in which a master ends whose workers did
 PLACES = 600     # seconds for executors that were lost to come back
-# Of a worker that another start would find the same: what it was told, its input, its
-# version, keys, configuration, or a device or memory that is not there.  69 is also that
-# of a master that was not reached, or had enough of the worker's answers.
+# Statuses that another start of a worker would end with, too: what it was told, its
+# input, its version, keys, configuration, or a device or memory that is not there. 69 is
+# also that of a master that was not reached, or had enough of the worker's answers.
 FINAL = {64, 65, 66, 69, 70, 76, 77, 78}
 PASSES = re.compile("no answer from|look at its host and its device")
 

@@ -3,7 +3,8 @@
 cp "$models/pets.safetensors" .
 dl-export pets.safetensors -o pets.keras
 dl-export --format keras -o - - <pets.safetensors | cmp - pets.keras && echo same
-# What comes back from either says the same, to the bit; names of classes are lost.
+# Models that come back from either predict the same, to the bit; names of classes are
+# lost.
 pets 1 6 >pets.dls
 probabilities() { dl-infer -q --model "$1" pets.dls | sed 's/.*"probability"//'; }
 probabilities pets.safetensors >said

@@ -44,7 +44,7 @@ graph "$(dense b '[["x", 0, 0, {}]]'), $(dense b '[["x", 0, 0, {}]]')"
 graph "$(dense b '[["x", 0, 0, {"mask": ["x", 0, 0]}]]')"
 graph "$(dense b '[["x", 0, 0, {}]]')"
 cp "$DL_TEST_ROOT"/tests/golden/keras/{words.weights.h5,pair.h5} .
-# What is no model, and options that do not fit.
+# Files that are not models, and options that do not fit.
 printf '{"a": 1}' >a.json
 printf 'hello' >hello
 printf '{"class_name": "MyModel", "config": {}}' >sub.json

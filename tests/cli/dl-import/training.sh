@@ -102,7 +102,7 @@ called 2.15.0 false
 called 2.15.0 true
 called 3.3.0 false
 
-# What noise_shape drops together.
+# Numbers that noise_shape drops together.
 for shape in 'null, null, null, null' 'null, 1, 1, 1' 'null, 1, 1, 3' 'null, 4, 1, 1' '1, 1, 1, 1'; do
   printf '{"class_name": "Sequential", "config": {"name": "m", "layers": [
     {"class_name": "InputLayer", "config": {"batch_shape": [null, 4, 4, 3], "name": "x"}},

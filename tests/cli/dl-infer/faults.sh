@@ -17,7 +17,7 @@ try --model "$model" --batch 0 pets.dls
 try --model "$model" --device tpu pets.dls
 try --model "$model" -o no/such/file pets.dls
 try --model "$model" --bogus
-# Of what has no end, the beginning and the end.
+# Long names are shown by their beginning and end.
 try --model "$model" "$(printf '%05000d' 0).dls" 2>&1 | sed -E 's/0{9,}/many/g'
 dl-infer --model "$model" pets.dls >/dev/full
 echo "status $?"

@@ -28,7 +28,7 @@ go_on() { # STATE PART...: the lines of the parts, one of them after the other
   shift
   for part; do infer --keep-state "$state" "$part.dls" || return; done
 }
-# Of the example with each number, the steps of all its lines.
+# Joins the steps of all lines of each example.
 join_steps() {
   python3 -c '
 import json, sys

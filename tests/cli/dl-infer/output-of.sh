@@ -19,7 +19,7 @@ for set in 'train-*' test; do
   infer --output-of dense1 --format dls "$set.dls"
 done >all.dls
 dl-shard -q -n 2 --split train=0.8,test=0.2 -o code all.dls
-# Who comes to which side follows from the very values.
+# The side of each example follows from the exact values.
 dl-shard --info code-train-000.dls |
   sed -nE '/^features/,/^ *2/{s/^( .* )[0-9]+$/\1N/;p}'
 cat >head.json <<'EOF'

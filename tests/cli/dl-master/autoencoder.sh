@@ -25,7 +25,7 @@ assert last["loss"] < 0.3 * first["loss"], (first, last)
 print(sorted(last["metrics"]))
 END
 run 'train-*.dls' labeled.safetensors >/dev/null
-# What it gives is what goes in, in its units; labels are not looked at.
+# Its output is its input, in the same units; labels are not looked at.
 dl-eval --model labeled.safetensors --max rmse=0.25 bare.dls | tail -n 1 | cut -c 1-4
 dl-eval --model labeled.safetensors test.dls | tail -n 1 | cut -c 1-4
 dl-infer --model bare.safetensors test.dls | head -n 1 |

@@ -14,7 +14,7 @@ print(header["__metadata__"]["version"], header["__metadata__"]["normalizer"])' 
 train --normalize pca:2 --epochs 20 -o pca.safetensors || exit
 learnt pca.safetensors
 dl-infer -q --model pca.safetensors test.dls | wc -l
-# Of a stream, which takes its name later, and in a run that goes on.
+# The same from a stream, which gets its name later, and in a resumed run.
 cat train-*.dls | dl-master -q --net net.json --data - --batch 8 --local 1 \
   --normalize pca:2 -o piped.safetensors
 cmp <(normalizer pca.safetensors) <(normalizer piped.safetensors) && echo the same of a stream

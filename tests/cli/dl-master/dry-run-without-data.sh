@@ -15,7 +15,7 @@ echo "status $?"
 ls -A
 # A graph is drawn.
 dl-master --net "$DL_TEST_ROOT/scripts/examples/siamese.json" --dry-run | sed -n '1,/^$/p'
-# Of one that takes more memory than there is, the layer that takes it is named.
+# If a network takes more memory than there is, the layer that takes it is named.
 pad='{"type": "zero_pad2d", "padding": [65535, 65535, 65535, 65535]'
 cat >large.json <<END
 {"input": {"shape": [2, 2, 1]}, "layers": [$pad}, $pad, "name": "edges"}, {"type": "global_pool"},

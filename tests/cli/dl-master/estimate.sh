@@ -17,7 +17,7 @@ print([row["hosts"] for row in d["expected"]], d["advice"])
 # 120 examples are two mini-batches of 50 and one of 20.
 print("%.4g" % (d["expected"][0]["sync"] * host["sync_alone"]))'
 estimate --local 1 --dry-run 2>&1 | head -1
-# What sync sends of running statistics as well, of one and of two.
+# Sync also sends running statistics, of one worker and of two.
 sed -i 's/"layers": \[/&{"type": "batch_norm"},/' net.json
 for workers in 1 2; do
   estimate -q --local $workers --json | python3 -c '

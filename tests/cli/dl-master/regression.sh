@@ -24,7 +24,7 @@ for mode in averaging sharing; do
   dl-eval -q --model $mode.safetensors --min r2=0.99 --max rmse=20 \
     test-000.dls >/dev/null
   echo "$mode $?"
-  # What the workers found is what dl-eval finds.
+  # The workers' scores are those of dl-eval.
   python3 - <<'END2'
 import json
 r = json.load(open("report.json"))["early_stopping"]

@@ -15,7 +15,7 @@ signals() { # FIRST LAST: 2 to 6 steps of noise each.  The class is the sign of
       } } }'
 }
 csv() { dl-preprocess csv --header --sequence id --steps 6 --no-provenance "$@"; }
-# What the last bits decide.
+# Hides values that depend on the last bits.
 hide() {
   sed -E 's/"class":"(up|down|yes|no)"/C/g; s/"probability":[0-9.e-]*/P/g'
 }

@@ -24,7 +24,7 @@ start --net two.json --epochs 20 --local 1 --deterministic -o b.safetensors \
 grep 'taken over' log
 dl-eval --model b.safetensors --min accuracy=0.9 two.dls >/dev/null && echo learnt
 dl-infer --model b.safetensors two.dls | grep -o '"class":"[^"]*"' | sort -u
-# What is frozen says what it said; the normalizer is the model's.
+# Frozen layers give the same values as before; the normalizer is the model's.
 for model in a b; do
   dl-infer --model $model.safetensors --output-of dense1 two.dls >$model.jsonl
 done
@@ -43,5 +43,5 @@ cat >still.json <<'END'
 END
 dl-master --net still.json --dry-run
 
-# What is frozen, but not taken over, would stay random.
+# Frozen layers that are not taken over would stay random.
 dl-master --net two.json --dry-run 2>&1 >/dev/null | grep frozen

@@ -23,7 +23,7 @@ dl-shard -o x 1.dls numbered.dls
 dl-shard -o x numbered.dls 1.dls
 dl-shard -o x 1.dls ids.dls
 
-# Of long lists, the place where they differ.
+# Long lists are shown from the place where they differ.
 for last in z y; do
   (echo a,kind; for c in a b c d e f g h i $last; do echo "1,$c"; done) |
     dl-preprocess csv -q --header --label kind -o long-$last.dls

@@ -9,7 +9,7 @@ dl-shard --info x-000.dls | grep -vE '^(bytes|shard|made| )'
 dl-shard --head 7 --json x-000.dls | jq -c 'select(."features/left" != ."features/right")'
 dl-shard --verify x-000.dls
 
-# What cannot be joined is refused, and nothing is written.
+# Inputs that cannot be joined are refused, and nothing is written.
 dl-shard --head 5 a.dls >short.dls
 for sides in 'a=a.dls b=short.dls' 'a=a.dls a=b.dls' 'a.dls b=b.dls' \
   'x/y=a.dls b=b.dls' 'a=x-000.dls b=b.dls' 'a=missing.dls b=b.dls'; do
@@ -19,7 +19,7 @@ for sides in 'a=a.dls b=short.dls' 'a=a.dls a=b.dls' 'a.dls b=b.dls' \
 done
 ls
 
-# What is known is told of each name.
+# The description has each name.
 dl-shard -q --zip features/x=a.dls labels/y=a.dls labels/z=b.dls -o z
 dl-shard --info z-000.dls | grep -vE '^(bytes|shard|made|  +dl)'
 dl-shard --info --json z-000.dls | jq -c '.classes, ."classes/y"'
@@ -36,7 +36,7 @@ printf '%s\n' 1,0.5,up 1,0.25,up 1,0.75,down 2,0.5,up |
 dl-shard -q --zip features=s.dls labels/each=s.dls -o s
 dl-shard --info s-000.dls | grep -A2 '^classes'
 
-# Of two tables of which different rows were left out.
+# Two tables of which different rows were left out.
 printf '%s\n' id,x A,1 B,2 C, D,4 >left.csv
 printf '%s\n' id,x A,1 B, C,3 D,4 >right.csv
 for side in left right; do

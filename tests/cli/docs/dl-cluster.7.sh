@@ -15,7 +15,7 @@ skip_next 'kubectl create secret' 'tests/engines/kubernetes-manifests.sh does'
 skip_next 'nightly /nfs/raw' 'tests/cli/scripts/nightly.sh does'
 skip_next 'crontab -e' 'tests/cli/scripts/nightly.sh does'
 skip_next 'systemctl enable' 'tests/engines/systemd.sh checks the units'
-# What lies in a store: a file here.
+# An object store, here a file: a file here.
 # shellcheck disable=SC2016  # for the shell in there
 printf '#!/bin/sh\ncat >"store-$1"\n' >.blocks/bin/put
 # shellcheck disable=SC2016

@@ -42,7 +42,7 @@ awk 'BEGIN {
 }' >log.csv
 run_next '--sequence machine'
 
-# What lies at the address.
+# The file at the address.
 awk 'BEGIN { for (i = 0; i < 9; ++i) print i ",2," i % 2 "," i / 2 }' |
   gzip >t.csv.gz
 printf '#!/bin/sh\ncat t.csv.gz\n' >.blocks/bin/curl

@@ -3,7 +3,7 @@
 . "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
 page man/dl-cluster.7.scd
 mkdir -p nfs/raw nfs/train
-# What cron would run.
+# The command that cron would run.
 sed -n 's/^30 2 \* \* \* //p' "$(grep -l 'crontab -e' .blocks/[0-9]*)" |
   sed "s|/nfs|$PWD/nfs|g; s|/usr/local/share/dl-tools/examples|$DL_TEST_ROOT/scripts/examples|" \
     >command.sh

@@ -71,7 +71,7 @@ twice = dl_spark.predict(vectors.select("x", "y", "y"), model, features="x")
 expect("names that are there twice", twice.columns[:3] == ["x", "y", "y"] and
        all(row[1] == row[2] for row in twice.collect()))
 
-# What judges looks at all partitions together, of which one is worse.
+# The judge looks at all partitions together, of which one is worse.
 worst = vectors.where("y = 'eight'").coalesce(1)
 mixed = vectors.where("y != 'eight'").coalesce(1).union(worst)
 bar = accuracy(report) - 1e-6
@@ -127,7 +127,7 @@ predicted = dl_spark.predict(line, fitted)
 expect("numbers are predicted", dict(predicted.dtypes)["prediction"] == "array<double>" and
        predicted.where("abs(prediction[0] - label) < 0.5").count() > 250)
 
-# What is refused.
+# Refused calls.
 good = [([float(v) for v in p], label) for p, label in rows[:20]]
 
 

@@ -294,5 +294,5 @@ class Raised(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    # What masters say goes to standard error.
+    # Messages of masters go to standard error.
     unittest.main(testRunner=unittest.TextTestRunner(stream=sys.stdout))

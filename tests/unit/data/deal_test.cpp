@@ -462,7 +462,7 @@ TEST_CASE("shards say which set they are of, the same for the same data") {
   CHECK(x == y);
   CHECK(x[3] == SetPlace{x[0].id, "b", 1, 2});
   CHECK(z[0].id != x[0].id);
-  // What several shards make up is none of them.
+  // Several shards together are none of them.
   Metadata all = Shard(scratch / "x-a-000.dls").metadata();
   all.join(Metadata(all));
   CHECK(all.place == x[0]);

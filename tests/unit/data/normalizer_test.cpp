@@ -13,7 +13,7 @@ using dl::tensor::Tensor;
 
 namespace {
 
-// Of one column of a table; F32 unless said.
+// Metadata of one column of a table; F32 unless said.
 Metadata table(const std::vector<double>& values, DType dtype = DType::kF32) {
   const auto n = static_cast<std::int64_t>(values.size());
   Tensor x(dtype, {n, 1});
@@ -63,7 +63,7 @@ TEST_CASE("auto standardizes columns of reals, and nothing else but bytes") {
   const Normalizer real = Normalizer::fit("auto", table({1, 2, 3}));
   CHECK(real.kind == "standardize");
   CHECK(real.shift[0] == 2);
-  // Of zeros and ones alone: one of several, or yes and no.
+  // A column of zeros and ones: one of several, or yes and no.
   CHECK(Normalizer::fit("auto", table({0, 1, 1, 0, 0})).kind == "none");
   CHECK(Normalizer::fit("auto", table({0, 0.5, 1})).kind == "standardize");
   CHECK(Normalizer::fit("standardize", table({0, 1})).kind == "standardize");

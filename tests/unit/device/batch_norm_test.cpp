@@ -167,7 +167,7 @@ TEST_CASE("statistics in one pass agree with the reference") {
       };
       move(want.running_mean, want.mean);
       move(want.running_variance, want.variance);
-      // What float32 has of x.
+      // Limits by the precision that float32 has for x.
       const double most = low > 100 ? 3e-4 : 3e-6;
       check_close(lab.get(a.mean), reference.get(want.mean), most);
       check_close(lab.get(a.variance), reference.get(want.variance), most);

@@ -51,8 +51,8 @@ double worst(const Values& actual, const Values& expected,
   return most;
 }
 
-// What sums of products are made of, or its magnitudes, whose sums say how far
-// rounding may take the others.
+// Factors of sums of products, or their magnitudes, whose sums bound the
+// rounding errors of the others.
 struct Inputs {
   Lab& lab;
   bool magnitudes;
@@ -84,7 +84,7 @@ void check_precisions(const Sums& f) {
   CHECK(bfloat16 < 1.01 * rounding_of(Precision::kBfloat16));
 }
 
-// What is no sum of products: off by a few of them.
+// Checks values that are not sums of products: off by a few of them.
 void check_layer(const std::function<Values(Lab&)>& f, double few) {
   if (!has_all()) return;
   const auto off = [&](Precision precision) {

@@ -83,7 +83,7 @@ inline Tensor tensor_of(const Shape& shape, const Values& values) {
   return t;
 }
 
-// What f(number) makes of a number that is 0.
+// Result of f(number) for a number that was 0.
 template <typename F>
 double number_of(Device& device, F f) {
   const auto buffer = device.allocate(Shape{1}, DType::kF64);

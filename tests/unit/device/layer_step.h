@@ -34,7 +34,7 @@ class LayerStep {
     run_rows(n);
   }
 
-  // Of the examples that the last run had, everything else kept.
+  // Results for the examples of the last run, everything else kept.
   Values results() {
     Values all;
     for (const View& view : results_)

@@ -67,7 +67,7 @@ bool takes_weights(const LossSpec& f) {
          f.kind != Loss::kCosineProximity && f.kind != Loss::kMultiLabel;
 }
 
-// Of some losses either side of 0 is a class.
+// Some losses take either side of 0 for a class.
 double least_target(const LossSpec& f) {
   return f.kind == Loss::kHinge || f.kind == Loss::kSquaredHinge ||
                  f.kind == Loss::kMultiLabel
@@ -134,7 +134,7 @@ TEST_CASE("losses, by hand") {
           Approx(0.0703125).epsilon(tight));
     CHECK(loss_of(name, {Loss::kMeanAbsoluteError}, shape, y, t) ==
           Approx(0.3125).epsilon(tight));
-    // Of logits: ln(1 + e^-1) and ln(1 + e^2) - 2.
+    // Losses of logits: ln(1 + e^-1) and ln(1 + e^2) - 2.
     CHECK(loss_of_logits(name, {Loss::kNegativeLogLikelihood}, Shape{1, 2},
                          {1, 0},
                          {1, 0}) == Approx(0.31326168751822286).epsilon(tight));

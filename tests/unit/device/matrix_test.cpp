@@ -160,7 +160,7 @@ TEST_CASE("a dense layer agrees with the reference, in slices, too") {
       }
 }
 
-// Of slices, the one after the other.
+// The slices one after the other.
 TEST_CASE("slices of a dense layer are those of the whole, to the bit") {
   if (dl::device::best_kernels().blas) return;  // gemm.h promises it of ours
   for (const char* name : {"cpu", "reference"})

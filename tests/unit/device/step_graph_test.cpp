@@ -361,7 +361,7 @@ TEST_CASE("a call that cannot be captured") {
 }
 
 TEST_CASE("a step whose launch fails is lost, the next is not") {
-  // Of the first step, and of one that was put off.
+  // Counts before the first step, and before a postponed one.
   for (const int before : {0, 1, 3}) {
     CAPTURE(before);
     Pair pair;

@@ -59,7 +59,7 @@ Case random_case(std::uint64_t seed, bool sums) {
 }
 
 Values run(Lab& lab, const Case& c, bool add) {
-  // What is not written must stay.
+  // Elements that are not written must stay.
   const View y = lab.random(Shape{c.y_elements}, 1);
   const View x = lab.random(Shape{c.x_elements}, 2);
   lab.device().copy_strided(c.s, y, x, add);

@@ -91,7 +91,7 @@ TEST_CASE("updaters, by hand") {
         .epsilon_at = EpsilonAt::kSquare,
         .start = 0},
        {0.05 / std::sqrt(0.06), -0.025 / std::sqrt(0.0625)}},
-      // Of the mean v / (1 - beta2^t), .25 and .0525 / .36.
+      // Parts of the mean v / (1 - beta2^t), .25 and .0525 / .36.
       {"adam, as PyTorch has it",
        {.kind = Updater::kAdam,
         .learning_rate = 0.1,

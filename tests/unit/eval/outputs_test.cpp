@@ -81,7 +81,7 @@ TEST_CASE("metrics of several outputs are called by the output") {
   CHECK(find_metric(all, "digit:accuracy") == 0.5);
   CHECK(find_metric(all, "parity:accuracy") == 1);
   CHECK(find_metric(all, "parity:recall/odd") == 1);
-  // Of one alone.
+  // Metrics of a single output.
   CHECK(find_metric(all, "top_2_accuracy") == 0.5);
   CHECK(find_metric(all, "auc") == 1);
   const auto refusal = [&](const char* name) {

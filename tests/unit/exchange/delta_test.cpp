@@ -48,7 +48,7 @@ const char* const kFormats[] = {
     "f32",           "f16",           "int8",          "sparse:0.05:1",
     "sparse:0.05:2", "sparse:0.05:4", "sparse:0.05:8", "sparse:0.05:16"};
 
-// What a receiver of the message gets.
+// Values that a receiver of the message gets.
 std::vector<float> decoded(const Bytes& message, std::size_t n) {
   std::vector<float> target(n);
   decode_delta(message, 1, target);

@@ -43,7 +43,7 @@ namespace {
 
 enum class Updates { kNormal, kDrift, kHeavy, kRare };
 
-// What a part of n elements sends under a rule, as a multiple of its target:
+// Elements that a part of n sends under a rule, as a multiple of its target:
 // real residuals, updates of a kind.
 class Run {
  public:

@@ -152,7 +152,7 @@ TEST_CASE("mass: the sum of what is given rides on the pass, in every way") {
     }
     want += sum;
     CHECK(encoder.given() == want);
-    // What a message says of itself is what it decodes to.
+    // The description of a message matches its contents.
     std::vector<float> dense(kN);
     decode_threshold(message, 1, dense);
     CHECK(inspect_threshold(message).mass.sum == mass_of(dense).sum);

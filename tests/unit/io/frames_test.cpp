@@ -41,7 +41,7 @@ std::string damage_of(const std::function<void()>& f) {
   return "nothing was thrown";
 }
 
-// What `command` makes of `input`.
+// Output of `command` for `input`.
 Bytes through(const std::string& command, const Bytes& input) {
   Scratch scratch;
   scratch.write("in",

@@ -115,7 +115,7 @@ TEST_CASE("a group's files appear together") {
 
 namespace {
 
-// What temporary_name() gives process `pid`, its `number`th.
+// Result of temporary_name() for the `number`th file of process `pid`.
 std::string name_of(const std::string& path, pid_t pid, int number) {
   const std::string own = temporary_name(path);
   return own.substr(0, own.find('-', own.rfind('.', own.size() - 5)) + 1) +

@@ -145,11 +145,11 @@ TEST_CASE("a file is never run, whatever its name") {
   scratch.write(evil, "evil");
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(scratch / ".");
-  // What a pattern of ours matches,
+  // Matches of a pattern of ours,
   CHECK(expand_operands({"*.dls"}) ==
         std::vector<std::string>{"-.dls", "a.dls", "./" + evil});
   CHECK(expand_operands({"[-]"}) == std::vector<std::string>{"./-"});
-  // what the shell's own * types,
+  // operands as the shell's own * gives them,
   CHECK(expand_operands({evil, "-"}) ==
         std::vector<std::string>{"./" + evil, "-"});
   // and what an option names.

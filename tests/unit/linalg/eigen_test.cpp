@@ -27,7 +27,7 @@ void check_row(const Eigen& eigen, std::size_t row,
 }  // namespace
 
 TEST_CASE("eigenvectors by hand: the largest value first, signs fixed") {
-  // What is above the diagonal is not read.
+  // Elements above the diagonal are not read.
   const Eigen two = symmetric_eigen({2, 99, 1, 2}, 2);
   CHECK(two.values[0] == Approx(3));
   CHECK(two.values[1] == Approx(1));

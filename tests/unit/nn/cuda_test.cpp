@@ -78,7 +78,7 @@ std::vector<Precision> precisions() {
   return all;
 }
 
-// Of the same examples again and again.
+// Learns the same examples again and again.
 class Learner {
  public:
   Learner(const NetworkConfig& config, Precision precision)
@@ -147,7 +147,7 @@ TEST_CASE("mini-batches that were expected are learnt as they are") {
     return b;
   };
   Position at;
-  // What stands in a place was another's when it was expected there.
+  // The tensor in a place was expected there as another's.
   const auto renew = [&](std::size_t which) {
     const Examples fresh = random_examples(
         config, 6, static_cast<std::uint64_t>(10 + at.iteration));
@@ -210,7 +210,7 @@ TEST_CASE("a network learns on several GPUs what it does on the cpu") {
           again = compile(config, 7, "cuda:0,1,2");
   for (std::int64_t i = 0; i < 6; ++i) {
     CAPTURE(i);
-    // Of two examples, one GPU has none.
+    // With two examples, one GPU has none.
     const Examples data =
         random_examples(config, i == 4 ? 2 : 7, static_cast<std::uint64_t>(i));
     const Position at{i, 0, static_cast<std::uint64_t>(i)};
@@ -267,8 +267,8 @@ TEST_CASE("one of several GPUs that fails ends the step") {
   ::unsetenv("DL_EMULATED_GPUS");
 }
 
-// Of plain steps downhill, which are as large as the gradient, without kinks:
-// at one, a last digit decides which way a gradient goes.
+// Networks for plain steps downhill, which are as large as the gradient,
+// without kinks: at one, a last digit decides which way a gradient goes.
 const std::vector<Case> kMixed = {
     {"dense", "[40]",
      R"({"type": "dense", "units": 24, "activation": "tanh"}, )" + kOutput,

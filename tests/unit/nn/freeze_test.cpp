@@ -7,7 +7,7 @@
 namespace dl::nn::testing::freeze_test {
 namespace {
 
-// What can be folded, and what cannot: behind the input, another batch
+// Networks that can be folded, and that cannot: behind the input, another batch
 // normalization, an activation or pooling.
 const char* const kNetworks[] = {
     R"({"type": "conv2d", "filters": 5, "kernel": [3, 3]},

@@ -105,7 +105,7 @@ TEST_CASE("which layers are joint", "[joint]") {
   CHECK(joint_of(two, {4, 513}) == Joint{true, false});
   CHECK(joint_of(dense(512, R"(, "time_distributed": true)") + output(3),
                  {2, 64}, "[9, 512]") == Joint{false, false});
-  // What others have or disturb as well.
+  // Layers whose weight others use or disturb as well.
   CHECK(joint_of(dense(512, R"(, "weight_noise": {"drop_connect": 0.5})") +
                      output(512),
                  {2, 1}) == Joint{false, true});

@@ -125,7 +125,7 @@ TEST_CASE("running statistics start at 0 and 1 and follow the batch") {
   CHECK(distance(values(network, network.statistics()),
                  {0.75, 2.75, 0.75 + 0.25 * 3.5, 0.75 + 0.25 * 3}) <= 1e-12);
 
-  // Of two workers each moves them for both.
+  // With two workers, each moves them for both.
   Network one_of_two = compile(config, 4, "reference", 2);
   Position at;
   at.beside = 2;

@@ -107,7 +107,7 @@ class RandomGraph {
     }
   }
 
-  // Of a permutation, or of the numbers that some value has.
+  // Shape with a permutation, or with the numbers that some value has.
   Json shape_for(bool axes) {
     static const std::vector<Json> kOrders{
         {1, 0}, {0, 1}, {2, 0, 1}, {1, 0, 2}};
@@ -182,7 +182,7 @@ class RandomGraph {
     return name + "s";
   }
 
-  // What nobody reads goes through dense layers to one or two outputs.
+  // Joins values that nobody reads through dense layers to one or two outputs.
   void join_rest() {
     Json rest = Json::array();
     for (const Named& value : std::vector<Named>(values_)) {

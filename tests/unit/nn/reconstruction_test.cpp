@@ -58,7 +58,7 @@ TEST_CASE("gaussian outputs give the means, and learn both", "[gradient]") {
     CHECK(testing::distance(gradient, values(parted, parted.update())) < 1e-12);
     CHECK(testing::gradient_error(whole, gradient, 40, loss) <=
           testing::kTolerance);
-    // What is predicted is the first half of what comes before.
+    // The prediction is the first half of the values before.
     Model model;
     model.config = two;
     take_from(parted, model);
@@ -237,7 +237,7 @@ TEST_CASE("columns of an input are outputs' targets, each by its own loss",
   }
   CHECK(total == Approx(sum / 6).epsilon(1e-5));
 
-  // What the outputs are evaluated against.
+  // The targets that outputs are evaluated against.
   Tensor room;
   const Tensor& reals_of = network.labels(batch, 1, outputs[1].values, room);
   CHECK(reals_of.shape() == tensor::Shape{6, 2});

@@ -109,7 +109,7 @@ TEST_CASE("the end of a residual block is one step, and the same numbers") {
       {{.norm_first = false}, 4},
       {{.of_norm = R"(, "frozen": true)"}, 4},
       {kBoth, 4},
-      // What else is read stays: the first sum.
+      // Sums that are read elsewhere stay: the first sum.
       {{.more = R"({"name": "flat", "from": "s1", "type": "flatten"},
           {"name": "too", "from": "flat", "type": "output", "units": 2,
            "loss": "mean_squared_error"}, )",

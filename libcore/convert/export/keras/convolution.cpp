@@ -14,7 +14,7 @@ bool above_1(const KerasLayer& l, const char* key) {
                              [](std::int64_t each) { return each > 1; });
 }
 
-// What all convolutions say alike.
+// Keys that all convolutions share.
 Json window_of(const KerasLayer& l) {
   if (above_1(l, "stride") && above_1(l, "dilation"))
     l.refuse("Keras has no convolution with both a stride and a dilation");

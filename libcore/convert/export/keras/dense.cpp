@@ -87,7 +87,7 @@ void layer_norm(KerasLayer& l) {
          gamma_and_beta(l));
 }
 
-// Of a sequence, Keras normalizes all steps at once.
+// Keras normalizes all steps of a sequence at once.
 void group_norm(KerasLayer& l) {
   const std::int64_t groups = l.settings.integer("groups");
   if (!l.input().steps)

@@ -16,11 +16,12 @@ struct KerasTensor {
   std::vector<float> values;
 };
 
-// What an HDF5 file holds.
+// Contents of an HDF5 file.
 struct Hdf5Content {
   std::map<std::string, KerasTensor> tensors;  // "layers/dense/vars/0"
   std::vector<std::string> groups;             // that may be empty
-  // Of groups, "" being the root: attributes that are texts, or lists of them.
+  // Attributes of groups, "" being the root: attributes that are texts, or
+  // lists of them.
   std::map<std::string, std::map<std::string, std::string>> texts;
   std::map<std::string, std::map<std::string, std::vector<std::string>>> lists;
 };

@@ -12,7 +12,7 @@
 namespace dl::convert {
 namespace {
 
-// What else can be done where padding is refused that is none.
+// Remedy if padding is refused where there is none.
 constexpr char kNever[] = "; --masks never takes all steps for ones that count";
 
 // Numbers by column of the data, for values of that shape.  Where their columns

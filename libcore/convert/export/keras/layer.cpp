@@ -71,7 +71,7 @@ std::string KerasLayer::free_name(std::string wanted) const {
 
 void KerasLayer::add(const std::string& type, Json settings_of_it,
                      const tensor::Shape& shape, Weights weights) {
-  // That of Keras 2 lets no mask through.
+  // The Rescaling of Keras 2 lets no mask through.
   if (type == "Rescaling" && masked() && format == KerasFormat::kHdf5)
     refuse(
         "its input has padding, which Keras 2 would count; a .keras file can "

@@ -18,7 +18,7 @@
 
 namespace dl::convert {
 
-// What one gives, for the inbound nodes of others.
+// Output of a layer, for the inbound nodes of others.
 struct KerasValue {
   std::string layer;
   Json shape;  // [null, ...]
@@ -52,7 +52,7 @@ class KerasLayer {
 
   // As the layer sees it: a step, where it takes each by itself.
   const nn::Form& input(std::size_t i = 0) const { return layout.inputs[i]; }
-  // What it gives for an input.
+  // Output for an input.
   tensor::Shape output() const;
   bool masked() const;
   // Whether layers of that type alone read what it gives, and there are some.

@@ -13,7 +13,7 @@ namespace {
 
 // The first that reads archives as these; later ones do, too.
 constexpr char kKeras3[] = "3.0.0";
-// What HDF5 files of Keras 2 say; Keras 3 reads them.
+// Version in HDF5 files of Keras 2; Keras 3 reads them.
 constexpr char kKeras2[] = "2.15.0";
 
 Json keras_tensor(const KerasValue& value) {

@@ -31,7 +31,7 @@ void permute(KerasLayer& l) {
   permuted(l, axes, l.output());
 }
 
-// What lies from begin to end along an axis is a crop of its planes.
+// The part from begin to end along an axis is a crop of its planes.
 void cut(KerasLayer& l, int axis, std::int64_t begin, std::int64_t end) {
   const Shape& in = l.input().shape;
   std::int64_t outer = 1, inner = 1;

@@ -7,8 +7,8 @@
 namespace dl::convert {
 namespace {
 
-// What a key that is not seen has added to its score: no number of others
-// brings its weight above 0.
+// Number added to the score of a masked key: no number of others brings its
+// weight above 0.
 constexpr double kUnseen = -1e9;
 
 class Attention {

@@ -24,7 +24,7 @@ namespace dl::convert {
 struct OnnxValue {
   std::string last, first;  // channels last, and first
   std::string mask;         // [batch, steps], 1 where a step counts
-  // Of an input of the network: before it is normalized.
+  // Name of an input of the network: before it is normalized.
   std::string stored;
 };
 
@@ -98,7 +98,7 @@ class OnnxLayer {
   const nn::LayerLayout& own_;
   std::vector<OnnxValue*> x_;
   OnnxValue y_;
-  // Of tied weights the owner's is the first.
+  // The first segment of tied weights is the owner's.
   std::vector<const nn::Segment*> segments_;
 };
 
@@ -124,7 +124,7 @@ std::string onnx_activation(OnnxGraph& graph, const tensor::ActivationSpec& f,
                             const std::string& x, std::int64_t channels);
 void give_activated(OnnxLayer& layer, const std::string& y, bool first);
 
-// What of a sequence counts, by its mask [batch, steps].
+// Real steps of a sequence, by its mask [batch, steps].
 struct OnnxSteps {
   // [batch, steps], integers: where the steps that count are, in their order,
   // and then the others; of each step, how many that count are before it.

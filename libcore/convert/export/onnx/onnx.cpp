@@ -130,7 +130,7 @@ std::string OnnxWriter::normalized(std::size_t i, std::string x,
                      {x, graph_.reals(turned, {n.columns(), n.outputs()})});
 }
 
-// That of the layer's output.
+// Mask of the layer's output.
 std::string OnnxWriter::mask_of(std::size_t i, const std::string& made) {
   const nn::LayerLayout& layer = layout_.layers[i];
   if (!layer.mask) return {};

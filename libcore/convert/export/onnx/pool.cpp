@@ -70,14 +70,14 @@ void average_pool1d(OnnxLayer& layer) {
   const std::string x = clear_steps(g, layer.x_first(), layer.mask(), 2, true);
   const std::string y = g.node("AveragePool", {x}, window.attributes());
   const std::string any = any_of_windows(layer, window);
-  // Of a window without steps that count the sum is 0, and stays so.
+  // The sum of a window without real steps is 0, and stays so.
   const std::string share = g.node("Add", {share_of_windows(layer, window),
                                            g.node("Sub", {g.real(1), any})});
   layer.give_first(g.node("Div", {y, for_channels(g, share)}));
   layer.give_mask(any);
 }
 
-// Of rows [batch, steps, channels] those that count.
+// Pools the real steps of rows [batch, steps, channels].
 std::string pooled(OnnxLayer& layer, const std::string& x,
                    const std::string& kind, const Ints& axes) {
   OnnxGraph& g = layer.graph;

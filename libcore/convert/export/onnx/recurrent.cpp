@@ -17,7 +17,7 @@ using tensor::Activation;
 struct Cell {
   const char* type;
   std::int64_t gates;
-  // Which of our blocks of `units` each of ONNX's is.
+  // Our block of `units` for each of ONNX's.
   Ints order;
 };
 
@@ -173,7 +173,8 @@ void Recurrent::write() {
   if (masked) {
     which = onnx_steps(g_, layer_.mask(), steps);
     x = take_steps(g_, x, which.order, features);
-    // Of none at all one is read, and what is said of it left out.
+    // A sequence without real steps is read as one step, whose output is
+    // dropped.
     const std::string count = g_.node("Squeeze", {which.count, g_.ints({1})});
     lengths = g_.cast(g_.node("Max", {count, g_.real(1)}), OnnxType::kInt32);
     some = g_.node("Min", {which.count, g_.real(1)});

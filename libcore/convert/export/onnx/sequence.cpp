@@ -32,7 +32,7 @@ void last_step(OnnxLayer& layer) {
        g.ints({1})}));
 }
 
-// Of each the last that counts up to it; itself where there is none.
+// For each step the last real one up to it; itself where there is none.
 void hold(OnnxLayer& layer) {
   OnnxGraph& g = layer.graph;
   if (layer.mask().empty()) return layer.give(layer.x());
@@ -67,7 +67,7 @@ void reverse(OnnxLayer& layer) {
   const std::int64_t steps = layer.inputs[0].shape[0],
                      features = layer.inputs[0].shape[1];
   if (layer.mask().empty()) return layer.give(turned(g, layer.x()));
-  // Of those that count, the one with as many behind it.
+  // The real step with the same number of real ones behind it.
   const OnnxSteps which = onnx_steps(g, layer.mask(), steps);
   const std::string behind = g.node(
       "Sub",
@@ -123,7 +123,7 @@ OnnxSteps onnx_steps(OnnxGraph& g, const std::string& mask,
                           {{"axis", std::int64_t{1}}}, 2)[1];
   const std::string before =
       g.node("CumSum", {mask, g.integer(1)}, {{"exclusive", std::int64_t{1}}});
-  // Of one that does not count, any.
+  // Any index, for a padding step.
   which.rank =
       g.cast(g.node("Min", {before, g.real(static_cast<double>(steps - 1))}),
              OnnxType::kInt64);

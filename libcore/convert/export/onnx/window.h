@@ -17,12 +17,12 @@ struct OnnxWindow {
   OnnxAttributes attributes() const;
 };
 
-// That of the layer's settings over its input; over another.
+// Window of the layer's settings over its input; over another.
 OnnxWindow window_of(const OnnxLayer& layer);
 OnnxWindow window_over(const OnnxLayer& layer, const tensor::Shape& shape);
 
-// Of a series with a mask, where steps do not stay as many: 1 for windows with
-// a step that counts; "" for none.
+// Mask of a series where the number of steps changes: 1 for windows with a step
+// that counts; "" for none.
 std::string mask_of_windows(OnnxLayer& layer, const OnnxWindow& window);
 // [batch, steps] of windows.
 std::string any_of_windows(OnnxLayer& layer, const OnnxWindow& window);

@@ -33,7 +33,7 @@ const Table& vertices() {
   return all;
 }
 
-// What would be needed, by class.
+// Reason for refusing a class, with what would be needed.
 const char* why_not(const std::string& name) {
   static const std::map<std::string_view, const char*> all{
       {"learnedselfattention",

@@ -36,7 +36,8 @@ std::vector<std::string> texts_in(const Json& json, const char* key) {
       .strings();
 }
 
-// What both kinds say of training as a whole; conf: of one layer, or of all.
+// Reads settings of training that both kinds of models have; conf: of one
+// layer, or of all.
 void read_training(const Json& json, const Json& conf, Conf& to) {
   to.iteration = std::max<std::int64_t>(
       0, integer_in(json, "iterationCount",
@@ -225,7 +226,7 @@ std::string class_behind(std::string_view prefix, const Json& json) {
 std::optional<bool> channels_last_in(const Json& json) {
   for (const char* key : {"isNCDHW", "ncdhw"})
     if (member(json, key).is_boolean()) return !json[key].get<bool>();
-  // Those of 1 and 3 dimensions have the key of 2 dimensions as well.
+  // Layers of 1 and 3 dimensions have the key of 2 dimensions as well.
   for (const char* key : {"rnnDataFormat", "dataFormat", "format",
                           "cnn2dDataFormat", "cnn2DFormat"}) {
     const Json& format = member(json, key);

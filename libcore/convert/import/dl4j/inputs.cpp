@@ -37,7 +37,7 @@ struct Need {
       {};  // where DL4J has its channels, if that is said
 };
 
-// What layers read; those that read anything are left out.
+// Sort of input of each layer; those that read anything are left out.
 constexpr std::array<std::pair<std::string_view, Sort>, 40> kReads{
     {{"upsampling3d", Sort::kVolume},
      {"zeropadding3d", Sort::kVolume},
@@ -153,7 +153,7 @@ Need of_preprocessor(const Json& given, const Need& behind) {
   return need;
 }
 
-// Of what reads a value, and where that passes it on, of what reads that.
+// Need of the readers of a value and, where they pass it on, of theirs.
 Need need_of(const Conf& conf, const std::string& name,
              std::set<std::string>& seen) {
   Need need;
@@ -168,7 +168,7 @@ Need need_of(const Conf& conf, const std::string& name,
     } else {
       own.kind = kind_of(class_of(vertex.json, "vertex"));
     }
-    // What knows nothing of channels keeps them.
+    // Layers that know nothing of channels keep them.
     if (vertex.preprocessor.is_null() &&
         (own.kind == Sort::kUnknown || own.channels == 0)) {
       const Need next = need_of(conf, vertex.name, seen);
@@ -187,7 +187,7 @@ Need need_of(const Conf& conf, const std::string& name,
   return need;
 }
 
-// What is given, with its channels last.
+// The given shape, with its channels last.
 Shape ordered(const Shape& given, const Need& need) {
   const int rank = given.rank();
   if (rank < 2 || need.channels == 0 || given.back() == need.channels ||

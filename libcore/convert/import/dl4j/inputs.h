@@ -18,9 +18,9 @@ struct InputShape {
   bool last = false;    // DL4J has its channels last, too
 };
 
-// Of an input of the configuration: from the layers that read it, and the
+// Shape of an input of the configuration: from the layers that read it, and the
 // extents that are given for it ("" of the only one), channels last or, where
-// that is seen, first as DL4J has them.  columns: of its normalizer, or 0.
+// that is seen, first as DL4J has them. columns: of its normalizer, or 0.
 // Throws Error: kUsage, some are left open; kData, layers want different ones.
 InputShape input_shape(const Conf& conf, const std::string& name,
                        const std::map<std::string, tensor::Shape>& given,

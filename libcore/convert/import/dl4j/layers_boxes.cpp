@@ -13,8 +13,7 @@ namespace {
 
 constexpr std::int64_t kMostBoxes = 64;
 
-// What boxes are large by themselves, width and height of each: {"data"}, or as
-// early versions have it.
+// Width and height of each prior box: {"data"}, or as early versions have it.
 std::vector<double> priors(const Site& site) {
   const Json& given = member(site.json(), "boundingBoxes");
   for (const char* key : {"data", "dataBuffer"}) {

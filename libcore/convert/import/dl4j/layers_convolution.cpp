@@ -51,7 +51,7 @@ Map of_filters(std::int64_t filters, std::int64_t channels,
   return permuted(with(filters, channels, window), axes);
 }
 
-// Of series, versions since 1.0.0-M1 have [window, channels, filters]; they are
+// Kernels of series are [window, channels, filters] since 1.0.0-M1; they are
 // known by their format, which 1.0.0-beta7 has as well.
 Map of_series(const Site& site, std::int64_t filters, std::int64_t channels,
               const Sizes& window) {

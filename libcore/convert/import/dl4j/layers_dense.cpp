@@ -58,8 +58,8 @@ Flow embedding_sequence(Site& site) {
                    "activation");
 }
 
-// Of those networks alone that what they are told to learn first: the rest is
-// a dense layer.
+// Imports the supervised part of such a network alone: the rest is a dense
+// layer.
 Flow autoencoder(Site& site) {
   const Flow value = dense_input(site);
   const std::int64_t inputs = Site::shape(value).elements();
@@ -110,7 +110,7 @@ std::int64_t said_by(const Site& site, const Json& distribution,
   return all;
 }
 
-// What it says to later layers are the means of its code.
+// Its output for later layers is the mean of its code.
 Flow variational(Site& site) {
   Flow value = dense_input(site);
   const Json function = member(site.json(), "activationFn");

@@ -19,7 +19,7 @@ Flow linear(Site& site, const Flow& value, std::int64_t units, bool bias,
             const Json& activation = "identity");
 // A layer with nin, nout, hasBias, hasLayerNorm and activationFn.
 Flow dense(Site& site);
-// What goes into it; a sequence stays one.
+// Input of a dense layer; a sequence stays one.
 Flow dense_input(Site& site);
 
 }  // namespace dl::convert::dl4j

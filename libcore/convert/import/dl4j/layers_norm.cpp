@@ -33,7 +33,7 @@ Flow batch_norm(Site& site) {
   Json node{{"type", "batch_norm"},
             {"decay", std::clamp(site.number("decay", 0.9), 0.0, 0.999999)},
             {"epsilon", std::max(site.number("eps", 1e-5), 1e-30)}};
-  // What is locked takes steps of nothing.
+  // Locked parameters take steps of 0.
   if (locked) node["updater"] = {{"type", "sgd"}, {"learning_rate", 0.0}};
   const Flow flow = site.add("", node, {value});
   if (locked) {

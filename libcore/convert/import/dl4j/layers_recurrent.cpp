@@ -188,7 +188,7 @@ Flow last_time_step(Site& site) {
   return site.add("last", {{"type", "last_step"}}, {flow});
 }
 
-// What is padding is so by its values.
+// Padding is found by its values.
 Flow mask_zero(Site& site) {
   const Json& inner = member(site.json(), "underlying");
   const double value = number_in(site.json(), "maskingValue", 0);

@@ -157,7 +157,7 @@ Json unwrapped(const Json& json) {
 Json modern_layer(const Json& given, const Json& conf) {
   Json layer = unwrapped(given);
   if (!layer.is_object()) return layer;
-  // Those within others.
+  // Layers within others.
   for (const char* key : {"fwd", "bwd", "underlying", "layer", "insideLayer"})
     if (member(layer, key).is_object())
       layer[key] = modern_layer(layer[key], conf);

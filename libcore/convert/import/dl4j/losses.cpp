@@ -39,7 +39,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 27>
          {"binarycrossentropy", "binary_cross_entropy"},
          {"crossentropy", "negative_log_likelihood"}}};
 
-// What each output counts: a list, or {"shape", "data"}.
+// Weight of each output: a list, or {"shape", "data"}.
 Json weights_of(const Json& loss) {
   const Json& given = member(loss, "weights");
   const Json& list = given.is_object() ? member(given, "data") : given;

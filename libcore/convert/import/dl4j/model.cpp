@@ -71,7 +71,8 @@ Flow make(Import& import, const Vertex& vertex) {
   return make_layer(site);
 }
 
-// Of the whole model: what only the file says of how it was trained.
+// Notes on settings of training of the whole model: what only the file says of
+// how it was trained.
 void note_training(const Conf& conf, std::set<std::string>& notes) {
   if (!conf.mean_gradient)
     notes.insert(

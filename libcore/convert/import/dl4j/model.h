@@ -35,10 +35,11 @@ struct Result {
   std::vector<Port> inputs, outputs;
 };
 
-// Of such an archive, or of one with the text "json", a configuration alone.
-// shapes: extents that the model leaves open, by input; "" of its only one.
-// Throws Error: kData, "layer 'x' (CapsuleLayer): capsules would be needed";
-// kUsage, a shape is of no input, or an extent is open that none gives.
+// Model of such an archive, or of one with the text "json", a configuration
+// alone. shapes: extents that the model leaves open, by input; "" of its only
+// one. Throws Error: kData, "layer 'x' (CapsuleLayer): capsules would be
+// needed"; kUsage, a shape is of no input, or an extent is open that none
+// gives.
 Result make_model(const Archive& archive,
                   const std::map<std::string, tensor::Shape>& shapes);
 

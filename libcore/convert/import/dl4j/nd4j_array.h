@@ -13,7 +13,7 @@
 
 namespace dl::convert::dl4j {
 
-// What is left of a member of a file, read from its start.  Each getter throws
+// The rest of a member of a file, read from its start. Each getter throws
 // Error: kData, it ends within what is read.
 class Bytes {
  public:

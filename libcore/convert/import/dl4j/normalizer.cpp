@@ -75,7 +75,7 @@ Json of(std::vector<Normalizer> inputs, std::vector<Normalizer> outputs) {
   return json;
 }
 
-// Of MULTI_HYBRID: kinds by the index of an input, or an output.
+// Strategies of MULTI_HYBRID: kinds by the index of an input, or an output.
 enum class Strategy { kNone, kStandard, kMinMax };
 
 Strategy strategy_of(Bytes& bytes) {

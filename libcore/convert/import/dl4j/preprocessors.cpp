@@ -57,7 +57,8 @@ Flow as_image(Site& site, const Json& preprocessor, const Flow& value,
   return site.channels_last(flow, "image");
 }
 
-// What is no sequence becomes one of a single step, as the batch is its rows.
+// A value that is not a sequence becomes one of a single step, as the batch is
+// its rows.
 Flow one_step(Site& site, const Json& preprocessor, const Flow& value) {
   Flow flow = value;
   flow.last = channels_last_in(preprocessor) == true;

@@ -94,7 +94,7 @@ Flow Site::add(const std::string& part, Json node,
   if (from.empty()) return flow;
   flow.each = from[0].each;
   flow.last = from[0].last;
-  // What changes no place of a number.
+  // Layers that change no position of a number.
   if (shape(flow).rank() == 1 && shape(flow) == shape(from[0]) &&
       nn::layer_type(type).trains == nn::Trains::kNothing)
     flow.image = from[0].image;

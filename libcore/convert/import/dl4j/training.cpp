@@ -238,7 +238,8 @@ void add_normalization(const Site& site, Json& node) {
   if (threshold > 0) node["gradient_threshold"] = threshold;
 }
 
-// Of what is neither weights nor biases here, and is in DL4J.
+// Notes on parameters that are neither weights nor biases here, but are in
+// DL4J.
 void note_others(const Site& site, const std::string& type) {
   if (type != "element_multiply" && type != "prelu") return;
   for (const char* key : {"biasUpdater", "regularization", "regularizationBias",

@@ -61,8 +61,8 @@ Flow reshaped(Site& site, const std::string& part, const Sizes& shape,
   return site.add(part, {{"type", "reshape"}, {"shape", shape}}, {value});
 }
 
-// What nodes of images do to a volume [d, h, w, c]: one to [d, h, w c], one to
-// [d h, w, c].
+// A volume [d, h, w, c] computed by nodes for images: one to [d, h, w c], one
+// to [d h, w, c].
 Flow of_volume(Site& site, const std::string& part, const Json& outer,
                const Json& inner, const Flow& value) {
   const std::string before = part.empty() ? part : part + ".";

@@ -23,7 +23,7 @@ struct Window {
   void put_into(Json& node, bool with_dilation) const;
 };
 
-// What a layer says of its window; the defaults are those of its class.
+// Window of a layer; the defaults are those of its class.
 Window window_of(const Site& site, std::size_t axes, const Sizes& kernel,
                  const Sizes& stride, const char* mode = "Truncate");
 // An input of as many axes and channels, which is brought to that where it is a

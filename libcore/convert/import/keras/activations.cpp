@@ -29,7 +29,7 @@ std::string name_of(const Json& activation) {
   return name->get<std::string>();
 }
 
-// Those that are one of ours.
+// Activations that are a single one of ours.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kSame{
     {{"linear", "identity"},
      {"relu", "relu"},
@@ -75,7 +75,7 @@ Json hard_sigmoid(double slope) {
   return {{"type", "hard_sigmoid"}, {"slope", slope}};
 }
 
-// Those that take several of ours.
+// Activations that need several of our layers.
 std::optional<Flow> composed(Site& site, const Flow& value,
                              const std::string& name, const std::string& part) {
   if (name == "hardsilu" || name == "hardswish")
@@ -241,7 +241,7 @@ std::optional<Json> activation_of(const Json& activation,
     return Json{{"type", "thresholded_relu"}, {"theta", number("theta", 1)}};
   if (name == "elu" && number("alpha", 1) != 1)
     return Json{{"type", "elu"}, {"alpha", number("alpha", 1)}};
-  // Of another axis than the last: none of ours.
+  // A softmax over another axis than the last is refused: none of ours.
   if (name == "softmax" && config.value("axis", Json(-1)) != Json(-1))
     return std::nullopt;
   if (name == "gelu" && config.value("approximate", Json()) == Json(true))

@@ -30,7 +30,7 @@ constexpr std::string_view kChangesImages =
     "it changes images before training; leave it out of the model that is "
     "saved";
 
-// What would be needed, by class.
+// Reasons for refusing a class, with what would be needed.
 const std::map<std::string_view, std::string_view>& refusals() {
   static const std::map<std::string_view, std::string_view> all{
       {"Lambda",

@@ -21,11 +21,11 @@ double number(const Json& config, std::initializer_list<const char*> keys,
               double fallback);
 bool flag(const Json& config, const char* key);
 const Json& object_in(const Json& json, const char* key);
-// Of "mse", {"class_name": "MeanSquaredError"}, or {"class_name": "function",
-// "config": "mse"}; "" if there is none.
+// Class of "mse", {"class_name": "MeanSquaredError"}, or {"class_name":
+// "function", "config": "mse"}; "" if there is none.
 std::string class_of(const Json& json);
 
-// What output i, which Keras calls `name`, is trained for.
+// Training objective of output i, which Keras calls `name`.
 Aim aim_of(const Json& compiled, std::size_t i, const std::string& name,
            const Flow& value, const std::string& version, Notes& notes);
 

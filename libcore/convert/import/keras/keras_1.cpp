@@ -11,8 +11,8 @@ namespace {
 
 using tensor::Shape;
 
-// What Keras 1 calls by another name; most keys of its layers have their old
-// names where layers are made (site.h).
+// Renames what Keras 1 calls by another name; most keys of its layers have
+// their old names where layers are made (site.h).
 void rename(LayerSpec& layer) {
   if (layer.class_name == "TimeDistributedDense") {
     const Json dense{{"class_name", "Dense"}, {"config", layer.config}};
@@ -58,7 +58,7 @@ void rename(ModelSpec& model) {
   }
 }
 
-// What the first layer of a model says of its input.
+// Input description in the first layer of a model.
 Json input_of(const ModelSpec& model) {
   const ModelSpec* at = &model;
   while (!at->layers.empty() && at->layers[0].model)

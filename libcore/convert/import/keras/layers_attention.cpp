@@ -19,7 +19,7 @@ bool same(const Flow& a, const Flow& b) { return a.node == b.node; }
 // [width, heads, size] as [heads size, width]
 Fill projection(const Array& kernel) { return permuted(kernel, {1, 2, 0}); }
 
-// What would be needed is one size of all heads, and the width of the query.
+// Only heads of one size, and an output of the query's width, can be imported.
 void check(const Site& site, std::int64_t size, std::int64_t width) {
   if (site.integer({"value_dim"}, 1, kMostExtent, size) != size)
     site.refuse(

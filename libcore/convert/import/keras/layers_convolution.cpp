@@ -17,7 +17,7 @@ Shape shape_of(Sizes sizes) {
   return Shape(std::span<const std::int64_t>(sizes));
 }
 
-// What every convolution says of its window.
+// Window of a convolution.
 struct Window {
   Sizes kernel, stride, dilation;
   std::string padding;

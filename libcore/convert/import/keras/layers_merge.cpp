@@ -220,7 +220,8 @@ Flow divide(Site& site) {
   return linear(site, site.only(), 1 / *number, 0);
 }
 
-// Of keras.applications: the first input, and the second times a number.
+// A class of keras.applications: the first input, and the second times a
+// number.
 Flow custom_scale(Site& site) {
   std::vector<Flow> values = of_one_shape(site);
   if (values.size() != 2) site.refuse("it takes two inputs");

@@ -77,7 +77,7 @@ Flow gaussian_noise(Site& site) {
                   {site.only()});
 }
 
-// Of keras.applications.
+// A class of keras.applications.
 Flow stochastic_depth(Site& site) {
   return site.add("",
                   {{"type", "stochastic_depth"},
@@ -99,7 +99,7 @@ Flow activity_regularization(Site& site) {
                   {value});
 }
 
-// What a layer that is called with training=False does not do.
+// A layer that is called with training=False does nothing here.
 template <Make make>
 Flow in_training(Site& site) {
   return site.still() ? site.only() : make(site);

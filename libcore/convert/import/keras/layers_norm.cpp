@@ -264,7 +264,7 @@ Flow rescaling(Site& site) {
                 offset);
 }
 
-// Of keras.applications: a learnt factor for each channel.
+// A class of keras.applications: a learnt factor for each channel.
 Flow layer_scale(Site& site) {
   const Flow value = site.as_keras(site.only());
   const Array gamma = site.take("", {{site.shape(value).back()}})[0];

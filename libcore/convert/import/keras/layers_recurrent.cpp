@@ -179,7 +179,7 @@ Flow one_direction(Site& site, const Cell& cell) {
     site.refuse(
         "it gives 0 where its last step is padding; return_sequences, or no "
         "zero_output_for_mask, would be needed");
-  // What it gives lies backwards, padding included, its mask forwards.
+  // Its output is reversed, padding included, its mask is not.
   const bool apart = backwards && value.masked && sequences;
   if (backwards) value = reversed(site, value, apart);
   const std::int64_t inputs = value.shape().back();

@@ -44,7 +44,7 @@ Flow time_distributed(Site& site) {
       one.check_all_read();
       return flow;
     });
-  // Which a row shares, but not all rows.
+  // A noise_shape that a row shares, but not all rows.
   if (!sequence && each.has({"noise_shape"})) {
     each.note("its noise_shape is left out: each number is dropped by itself");
     inner.config.erase("noise_shape");

@@ -59,7 +59,8 @@ Loss loss_of(const Json& json) {
   return {};
 }
 
-// Of output i, of what is one for all, one for each, or by name.
+// The part for output i of settings that are one for all, one for each, or by
+// name.
 Json part_of(const Json& all, std::size_t i, const std::string& name) {
   if (all.is_array()) return i < all.size() ? all[i] : Json();
   if (all.is_object() && !all.contains("class_name"))
@@ -67,7 +68,8 @@ Json part_of(const Json& all, std::size_t i, const std::string& name) {
   return all;
 }
 
-// Of a loss of classes or probabilities: what it does with labels and outputs.
+// Adds keys of a loss of classes or probabilities: what it does with labels and
+// outputs.
 void add_class_keys(const Json& config, const std::string& output, Aim& aim,
                     Notes& notes) {
   const double smoothing = number(config, {"label_smoothing"}, 0);

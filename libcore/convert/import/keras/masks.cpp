@@ -41,14 +41,15 @@ bool masks(const ModelSpec& model, const Ref& value, double number) {
   });
 }
 
-// What Keras joins the masks of several inputs with.
+// Whether Keras joins the masks of several inputs with this class.
 bool joins(const std::string& class_name) {
   constexpr std::string_view kAll[] = {"Any",        "LogicalAnd",  "LogicalOr",
                                        "ExpandDims", "Concatenate", "Squeeze"};
   return std::ranges::find(kAll, class_name) != std::end(kAll);
 }
 
-// What stands for the mask of an input without one, or makes another as wide.
+// Whether a layer stands for the mask of an input without one, or makes another
+// as wide.
 bool is_like(const LayerSpec& layer) {
   return (layer.class_name == "OnesLike" || layer.class_name == "ZerosLike") &&
          layer.config.value("dtype", Json()) == Json("bool");
@@ -66,7 +67,8 @@ std::set<std::string> computed(const ModelSpec& model) {
   if (names.empty()) return names;
   for (const LayerSpec& layer : model.layers)
     if (is_like(layer)) names.insert(layer.name);
-  // Those of those: each round finds one more at the least.
+  // Repeats for names found in the last round: each round finds one more at the
+  // least.
   for (std::size_t before = 0; before != names.size();) {
     before = names.size();
     for (const LayerSpec& layer : model.layers)

@@ -75,8 +75,7 @@ std::string Maker::own_name(std::string name, const Path& path) {
   return name;
 }
 
-// What the user gave, else what the model says, of which the batch is the
-// first.
+// Shape given by the user, else by the model, whose batch is the first.
 tensor::Shape Maker::input_shape(const LayerSpec& layer) const {
   for (const std::string& key : {layer.name, std::string()})
     if (const auto given = source_.shapes.find(key);
@@ -333,7 +332,7 @@ bool quantized(const Json& config) {
   return object_in(policy, "config").contains("mode");
 }
 
-// What is another thing in training than in a prediction.
+// Whether a class differs between training and prediction.
 bool draws(const std::string& class_name) {
   return class_name.find("Dropout") != std::string::npos ||
          class_name == "GaussianNoise" || class_name == "StochasticDepth" ||
@@ -442,7 +441,7 @@ Result make_network(const Source& source) {
   const ModelSpec model = keras_1 ? as_keras_2(json) : model_spec(json);
   std::optional<Weights> weights;
   if (source.weights != nullptr) weights.emplace(*source.weights, keras_1);
-  // What inputs are is found on the way, each time one thing more at the least.
+  // Inputs are found on the way; each round finds at least one more.
   Inputs inputs;
   for (;;) {
     Result result;

@@ -15,7 +15,7 @@
 
 namespace dl::convert::keras {
 
-// What a file of Keras says.
+// Contents of a Keras file.
 struct Source {
   Json model;                        // {"class_name", "config"}
   Json training;                     // how it was compiled; or null
@@ -39,7 +39,7 @@ struct Result {
 // shape of `shapes` is of no input, or an extent is open that none gives.
 Result make_network(const Source& source);
 
-// What an output is trained for and how all is, as the model was compiled.
+// Training settings of outputs, and of the whole, as the model was compiled.
 // outputs: of these names; values: what comes out.
 struct Training {
   std::vector<Aim> aims;

@@ -109,7 +109,7 @@ Flow Site::add(const std::string& part, Json node,
   const bool trains = type.trains != nn::Trains::kNothing;
   const std::string wanted = part.empty() ? path_ : path_ + "." + part;
   node["name"] = graph.fresh_name(wanted);
-  // What joins values does so number by number, at each step alike.
+  // Layers that join values work number by number, at each step separately.
   if (each_step_ && from.size() == 1) node["time_distributed"] = true;
   if (trains && !import_->inputs->all_frozen && !flag({"trainable"}, true))
     node["frozen"] = true;
@@ -136,7 +136,7 @@ Flow Site::add(const std::string& part, Json node,
   if (from.empty()) return flow;
   flow.moved = from[0].moved;
   flow.masked = flow.form.steps && std::ranges::any_of(from, &Flow::masked);
-  // What forgets a mask as Keras does has none by now, without_mask().
+  // A layer that forgets a mask as Keras does has none by now, without_mask().
   if (!flow.masked && (type.name == "reshape" || type.name == "permute") &&
       std::ranges::any_of(from, &Flow::masked))
     refuse(

@@ -33,7 +33,7 @@ bool is_tensor(const Json& json) {
          json.value("class_name", Json()) == Json("__keras_tensor__");
 }
 
-// What an argument by name makes of a call: it may be left out where it says
+// Effect of an argument by name on a call: it may be left out where it says
 // what a prediction does anyway.
 void check_keywords(const JsonView& keywords, CallSpec& call) {
   if (!keywords.raw().is_object()) return;

@@ -27,12 +27,13 @@ struct CallSpec {
   bool causal = false;  // of attention: use_causal_mask
   // As in training, or never so; else as the model is.
   std::optional<bool> training = {};
-  // Of arithmetic, as x + 3: a number in the place of one of two inputs.
+  // Operand of arithmetic, as in x + 3: a number in the place of one of two
+  // inputs.
   std::optional<double> number = {};
   bool number_first = false;
   // Likewise a tensor that is written out: lists within lists.
   Json constant = {};
-  // Of x[...]: what stands in the brackets, as Keras 3 writes it.
+  // Index of x[...]: what stands in the brackets, as Keras 3 writes it.
   Json index = {};
   // Given as its mask, or masks.
   std::vector<Ref> masks = {};

@@ -89,7 +89,7 @@ Json updater_of(const std::string& name, const Json& config, Notes& notes) {
                                                  : "momentum";
     if (momentum > 0) updater["momentum"] = momentum;
   } else if (name == "adam" || name == "adamw") {
-    // What AdamW decays is the network's, below.
+    // AdamW's weight decay is the network's, below.
     updater = adam(flag(config, "amsgrad") ? "amsgrad" : "adam", config, 1e-7);
   } else if (name == "adamax") {
     updater = adam("adamax", config, 1e-7);
@@ -173,7 +173,7 @@ bool has_node(const Json& document,
   });
 }
 
-// What is done to parameters of some layers in another way.
+// Notes settings that treat parameters of some layers differently.
 void note_differences(const Json& document, std::set<std::string>& notes) {
   if (document.contains("regularization") &&
       has_node(document, {"batch_norm", "layer_norm", "rms_norm", "group_norm",

@@ -26,7 +26,7 @@ class LayerWeights {
   // "" or "cell".
   // Throws Error: kData, there are not so many.
   std::vector<Array> take(const std::string& below, std::size_t count);
-  // Those of a legacy file, to be put in the order of a later version.
+  // Weights of a legacy file, to be put in the order of a later version.
   std::vector<Array>& listed() { return listed_; }
   // Throws Error: kData, some were not taken.
   void check_all_taken() const;
@@ -46,8 +46,9 @@ class Weights {
  public:
   // Throws Error: kData, the archive has no weights as Keras stores them.
   explicit Weights(const Archive& archive, bool keras_1 = false);
-  // Of the layer models[0].layers[at] or, for nested ones, further below:
-  // `path` has the layers from the outermost on, as places in each model.
+  // Weights of the layer models[0].layers[at] or, for nested ones, further
+  // below: `path` has the layers from the outermost on, as places in each
+  // model.
   LayerWeights of(const ModelSpec& model,
                   const std::vector<std::size_t>& path) const;
   // The layers that the file has, legacy files alone; else none.

@@ -88,7 +88,7 @@ Node* Taker::maker(const std::string& value, const char* op) {
   return nullptr;
 }
 
-// What the node takes beside the value.
+// The node's operand besides the value.
 const Constant* Taker::factor(const Node* node) const {
   if (node == nullptr || node->in.size() != 2 || node->out.size() != 1)
     return nullptr;
@@ -208,7 +208,7 @@ void keep_fitting(data::About& about, std::int64_t units, Notes& notes) {
   keep_fitting(about.targets, "targets", units, notes);
 }
 
-// Of the data, which a normalizer may make others of.
+// Columns of the data, which a normalizer may change.
 std::int64_t columns_of(const nn::Model& model, std::size_t input) {
   const data::Normalizer& n = model.normalizers.input(input);
   return n.mixes() ? n.columns() : model.config.inputs[input].shape.back();

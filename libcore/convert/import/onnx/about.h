@@ -33,7 +33,8 @@ std::map<std::string, std::string> targets_of(const Model& graph);
 // as the normalizers of outputs do, which are left out then.
 bool follow_targets(nn::Model& model);
 
-// Of one that dl-export wrote with masks, which do not come back: a sentence.
+// Reason why masks of a model that dl-export wrote with them do not come back:
+// a sentence.
 std::string why_masked(const Model& graph);
 
 // Gives the model the names that the metadata have for its inputs and outputs,

@@ -42,7 +42,7 @@ Constant Constant::in_place(Sizes shape, std::span<const float> values) {
 
 namespace {
 
-// Of `stored` numbers, one may stand for many.
+// Place of number i among `stored` numbers, of which one may stand for many.
 std::size_t place(std::size_t i, std::size_t stored) {
   if (stored == 1) return 0;
   if (i >= stored) throw Error{Code::kData, "one of its tensors is empty"};

@@ -48,7 +48,7 @@ class Constant {
   // All are this one.
   std::optional<double> uniform() const;
   std::vector<float> reals() const;
-  // Of a list or scalar.
+  // Integers of a list or scalar.
   Sizes wholes() const;
   Constant reshaped(Sizes shape) const;
 

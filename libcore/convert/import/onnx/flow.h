@@ -29,7 +29,7 @@ struct Linear {
   Value source;            // [steps, inputs]
   std::int64_t units = 0;  // of the product
   Fill weight, bias;       // [units, inputs], [units]; bias may be none
-  // Of each number of a step of the value, which unit it is.
+  // Unit of each number of a step of the value.
   std::vector<std::int64_t> rows;
   double factor = 1;
 };
@@ -45,8 +45,9 @@ struct Flow : Value {
   std::shared_ptr<const Attention> attention;
 };
 
-// What of attention is known: scores [heads, queries, keys], then their
-// softmax, then values mixed by these [queries, heads, size].
+// Progress of an attention that is recognized node by node: scores [heads,
+// queries, keys], then their softmax, then values mixed by these [queries,
+// heads, size].
 struct Attention {
   enum class Stage { kScores, kWeights, kMixed };
   // A projection, or a value itself: number i of a step is head * size + place.

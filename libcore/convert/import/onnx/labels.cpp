@@ -8,7 +8,7 @@
 namespace dl::convert::onnx {
 namespace {
 
-// What gives a value.
+// Nodes by the values that they make.
 using Makers = std::map<std::string, const Node*>;
 
 const Node* maker_of(const Makers& makers, const std::string& value) {
@@ -87,8 +87,8 @@ bool Labels::follow(const std::string& value, int steps) {
          follow(node->in[0], steps + 1);
 }
 
-// What a classifier, or the list of its probabilities, calls the classes;
-// nothing: their numbers, or it does not say.
+// Class names of a classifier, or of the list of its probabilities; nothing:
+// their numbers, or it does not say.
 Names class_names(const Node& node) {
   for (const char* key :
        {"classlabels_strings", "classlabels_int64s", "classlabels_ints"}) {

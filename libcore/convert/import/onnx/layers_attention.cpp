@@ -22,7 +22,7 @@ Axis solid(const Flow& flow, Axis axis) {
   return axis;
 }
 
-// What of a value is which: heads (maybe none), and two more.
+// Roles of a value's axes: heads (maybe none), and two more.
 struct Sides {
   std::vector<std::size_t> leading;  // axes of ONNX's before the last two
   Axis heads;
@@ -55,7 +55,7 @@ std::optional<Side> side_of(Site& site, const Flow& flow, const Axis& steps,
     return std::nullopt;
   Side side;
   if (flow.linear && steps == Axis{0}) {
-    // Which unit each number is, with the axes in this order.
+    // Unit of each number, with the axes in this order.
     side.linear = flow.linear;
     side.source = flow.linear->source;
     const int rank = flow.shape().rank();

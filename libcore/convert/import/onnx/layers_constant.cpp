@@ -92,7 +92,7 @@ Flow attended_with(Site& site, const Flow& flow, const Constant& constant) {
   }
   if (scores && op == "Add")
     return masked(site, flow, constant, [](double v) { return v < -1e4; });
-  // What is not seen has weight 0 already.
+  // Masked keys have weight 0 already.
   if (!scores && op == "Mul")
     return masked(site, flow, constant, [](double v) { return v == 0; });
   site.refuse(
@@ -148,8 +148,8 @@ Flow with_number(Site& site, const Flow& flow, double number,
                         : line(site, flow, 1, -number);
 }
 
-// What the node behind a Mul adds along the same axis, and is part of it then;
-// null: nothing.
+// Offset added by the node behind a Mul along the same axis, which becomes part
+// of it; null: nothing.
 const Constant* offset_behind(Site& site, const Constant& factor,
                               std::size_t axis, std::size_t rank) {
   const Node* next = site.only_reader();

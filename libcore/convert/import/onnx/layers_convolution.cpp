@@ -187,7 +187,7 @@ void conv(Site& site) {
   site.give(std::move(made));
 }
 
-// Of a kernel [channels, filters, ...] what is for `in` channels from `begin`
+// The part of a kernel [channels, filters, ...] for `in` channels from `begin`
 // on.
 Fill transposed_fill(const Constant& kernel, std::int64_t begin,
                      std::int64_t in) {
@@ -226,7 +226,7 @@ Value transposed_group(Convolution& c, const std::string& part, Json layer,
   return value;
 }
 
-// What the pads leave out is cut; what output_padding adds is left in.
+// Crops the output by the pads; what output_padding adds is left in.
 void transposed(Site& site) {
   Convolution c = convolution_of(site);
   const std::size_t axes = c.window.axes();

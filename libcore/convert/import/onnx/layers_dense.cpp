@@ -10,8 +10,8 @@
 namespace dl::convert::onnx {
 namespace {
 
-// Of each number of an example here, row-major, which column of ONNX's it is:
-// the parts of an axis in the order that ONNX has them.
+// For each number of an example here, row-major, its column in ONNX: the parts
+// of an axis in the order that ONNX has them.
 std::vector<std::size_t> columns_of(const Flow& flow, const Axis& parts) {
   const auto count = static_cast<std::size_t>(flow.shape().elements());
   const auto rank = static_cast<std::size_t>(flow.shape().rank());
@@ -320,7 +320,7 @@ void gather(Site& site) {
   site.give(std::move(part));
 }
 
-// Of the first axes together, by a list of places in all of them.
+// Gathers over the first axes together, by a list of places in all of them.
 void gather_nd(Site& site) {
   const Flow& flow = site.flow(0);
   const Constant& which = site.known(1, "index");

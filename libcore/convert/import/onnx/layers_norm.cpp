@@ -231,7 +231,7 @@ void group(Site& site) {
                  &beta = site.known(2, "offset");
   if (groups < 1 || flow.shape().back() % groups != 0)
     site.refuse("its groups do not divide its channels");
-  // Of opset 18 one for each group.
+  // Opset 18 has one for each group.
   const auto each = [&](const Constant& c) {
     if (c.elements() != groups || groups == flow.shape().back()) return c;
     std::vector<float> all;
@@ -246,8 +246,8 @@ void group(Site& site) {
   site.give(group_norm(site, flow, groups, &factor, &offset));
 }
 
-// Of [n, groups, numbers]: what a reshape made of channels, as group norm is
-// written where there is no operator for it, are groups.
+// Instance norm over [n, groups, numbers]: what a reshape made of channels, as
+// group norm is written where there is no operator for it, are groups.
 void instance(Site& site) {
   const Flow& given = site.flow(0);
   if (given.axes.size() < 3) site.refuse("its input has no places");
@@ -352,7 +352,7 @@ Flow of_length_one(Site& site, std::int64_t axis, const std::string& part,
   return flow;
 }
 
-// Of a norm that has a floor, that is under the root.
+// For a norm with a floor, the floor is under the root.
 void l2_normalize(Site& site) {
   const Sizes axes = site.node().integers("axes", {});
   if (axes.size() != 1) site.refuse("it is over several axes");

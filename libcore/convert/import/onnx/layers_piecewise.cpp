@@ -75,8 +75,8 @@ void hard_sigmoid(Site& site) {
                     0, 1));
 }
 
-// What is left of x beyond threshold on either side, moved to 0 by `bias`: all
-// or none of the way.
+// The part of x beyond threshold on either side, moved to 0 by `bias`: all or
+// none of the way.
 void shrink(Site& site) {
   const double threshold = site.node().number("lambd", 0.5),
                bias = site.node().has("soft") ? threshold

@@ -42,7 +42,7 @@ Value at_each_place(Site& site, const Value& value, Window window, Json layer) {
       "needed");
 }
 
-// What is largest in a window is so if the edges stand beside it once more.
+// Repeats the edges, which leaves the maximum of each window as it is.
 Flow with_edges(Site& site, const Flow& given, const Window& window) {
   Flow flow = given;
   for (std::size_t k = 0; k < window.axes(); ++k) {

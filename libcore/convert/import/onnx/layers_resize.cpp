@@ -18,7 +18,7 @@ struct Scale {
   double exact;
 };
 
-// Of all axes behind the channels.
+// Scales of all axes behind the channels.
 std::vector<Scale> scales_of(Site& site, const Flow& flow) {
   const std::size_t rank = flow.axes.size();
   const bool old = site.node().op == "Upsample" || site.node().opset < 11;

@@ -220,7 +220,7 @@ void split(Site& site) {
     if (sizes[i] < 1 || sizes[i] > extent - begin)
       site.refuse("its parts are not those of " + std::to_string(extent));
     const std::int64_t end = begin + sizes[i];
-    // Of what nobody reads, nothing.
+    // Outputs that nobody reads are skipped.
     const std::string& name = site.node().out[i];
     if (!name.empty() && site.import().readers.count(name) > 0) {
       if (whole != nullptr)

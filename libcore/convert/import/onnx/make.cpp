@@ -16,8 +16,8 @@ namespace {
 using Shapes = std::map<std::string, tensor::Shape>;
 using Targets = std::map<std::string, std::string>;
 
-// What an open batch is counted as: a prime of which no extent of the model is
-// a multiple.
+// Stand-in for an open batch: a prime of which no extent of the model is a
+// multiple.
 std::int64_t open_batch_of(const Model& model) {
   constexpr std::int64_t kPrimes[] = {1000003, 1000033, 1000037, 1000039};
   const auto in = [](const Sizes& shape, std::int64_t prime) {
@@ -164,7 +164,7 @@ void Maker::run(const Node& node) {
   if (known) {
     if (const Constant* value = repeated_value(model_.constants, node))
       in.push_back(value);
-    // What is the same for all examples is there once.
+    // A value that is the same for all examples is stored once.
     std::optional<Constant> once;
     if (node.op == "Expand" && in.size() == 2 && in[1] != nullptr &&
         in[0] != nullptr && !in[0]->uniform()) {

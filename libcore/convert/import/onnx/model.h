@@ -80,7 +80,7 @@ std::vector<const Node*> needed(const Model& model);
 // turned or repeated, and no trap.
 std::int64_t most_numbers(const Model& model);
 
-// What a ConstantOfShape repeats; null: zeros, or it is another node.
+// Number that a ConstantOfShape repeats; null: zeros, or it is another node.
 // Throws Error: kData, there is no such number.
 const Constant* repeated_value(const std::map<std::string, Constant>& constants,
                                const Node& node);

@@ -328,7 +328,7 @@ bool Matcher::matches(const Pattern& pattern, const Node& node,
       return in_any_order(pattern.in, values, found);
     });
   }
-  // What is left out at the end is as if it were not there.
+  // Inputs left out at the end count as absent.
   std::size_t count = node.in.size();
   while (count > 0 && node.in[count - 1].empty()) --count;
   if (count != pattern.in.size()) return false;
@@ -409,7 +409,8 @@ void fold_constants(Model& model) {
     const auto in = constant_inputs(model.constants, node);
     if (!in) continue;
     auto constant = folded(node, *in);
-    // What repeats one number by the batch is worked out once that is known.
+    // A constant that repeats one number by the batch is folded once the batch
+    // is known.
     if (!constant ||
         (constant->repeats() && constant->elements() > kMostFolded))
       continue;

@@ -11,9 +11,9 @@
 namespace dl::convert::onnx {
 namespace {
 
-// What weights are called before their last part, else the node, without what
-// writers add to it: "layer1.0.conv1" of "layer1.0.conv1.weight", and of
-// "/layer1.0/conv1/Conv".
+// Name of the layer: that of its weights without their last part, else of the
+// node, without what writers add to it: "layer1.0.conv1" of
+// "layer1.0.conv1.weight", and of "/layer1.0/conv1/Conv".
 std::string usual_name(const Node& node) {
   for (std::size_t i = 1; i < node.in.size(); ++i) {
     const std::string& in = node.in[i];
@@ -35,7 +35,7 @@ std::string usual_name(const Node& node) {
   return name;
 }
 
-// What stands for an open batch is no number that anybody gave.
+// Replaces the stand-in for an open batch, a number that nobody gave.
 std::string with_batch(const std::string& text, std::int64_t batch) {
   std::string shown;
   for (const char* at = text.data(); *at != '\0';) {

@@ -174,7 +174,7 @@ void want_small(const Site& site, std::int64_t to, std::int64_t from);
 
 // As "activation" of a layer, where the node is one of each number by itself.
 std::optional<Json> activation_of(Import& import, const Node& node);
-// That of the only reader, which is taken over; else null.  A Softmax is one
+// Takes over the activation of the only reader; else null. A Softmax is one
 // where it is along that axis of ONNX's, of so many, which is the last here.
 Json take_activation(Site& site, std::size_t rank, std::size_t axis);
 bool is_positive(const Json& activation);

@@ -318,7 +318,7 @@ Flow Site::regrouped(const Flow& given, const Sizes& shape) {
          ", that mixes the examples of a batch");
 }
 
-// What an axis of 1 has goes to its neighbor.
+// An axis of 1 is merged into its neighbor.
 Flow Site::squeezed(Flow flow, std::vector<std::size_t> axes) const {
   std::ranges::sort(axes, std::greater<>());
   for (const std::size_t k : axes) {
@@ -352,7 +352,7 @@ Flow Site::part_of(const Flow& given, std::size_t axis, std::int64_t begin,
       "", {{"type", "subset"}, {"axis", part}, {"begin", begin}, {"end", end}},
       {flow});
   if (!flow.linear || part == 0) return made;
-  // Those rows of the weights alone.
+  // Keeps only those rows of the weights.
   Linear linear = *flow.linear;
   linear.rows.clear();
   std::int64_t inner = 1;

@@ -22,8 +22,8 @@ struct Window {
   void put_into(Json& layer, bool with_dilation, const char* padding) const;
 };
 
-// What the node says, of a kernel of this size, over an input of these extents.
-// ceil_mode lets a last window stick out: its end is padding.
+// Window of the node, for a kernel of this size, over an input of these
+// extents. ceil_mode lets a last window stick out: its end is padding.
 Window window_of(const Site& site, const Sizes& kernel, const Sizes& extents);
 // The exponent of powers that are summed and whose root is taken.
 double power_of(const Site& site);

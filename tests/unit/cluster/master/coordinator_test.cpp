@@ -198,7 +198,7 @@ TEST_CASE("answers that are not finite stop the run after some") {
       }
       FAIL("it goes on for ever");
     } catch (const dl::Error& error) {
-      // Of sharing it was one mini-batch alone, whose data may be at fault.
+      // In sharing it was a single mini-batch, whose data may be at fault.
       CHECK(error.code() == (mode == Mode::kAveraging ? dl::Code::kDiverged
                                                       : dl::Code::kConfig));
       CHECK_THAT(error.what(), Catch::Contains("finite"));

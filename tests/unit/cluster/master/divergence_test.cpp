@@ -114,7 +114,7 @@ TEST_CASE("a held-out score is lost below half of what the best had") {
         "accuracy is 0.11 after epoch 3 and was 0.98 after epoch 2");
   CHECK(lost("accuracy", {0.9, 0.98, 0.6}).empty());
   CHECK(lost("accuracy", {0.11, 0.5, 0.98}).empty());
-  // Of two classes chance has half.
+  // Chance is half for two classes.
   CHECK(lost("accuracy", {0.98, 0.55}).empty());
   CHECK_FALSE(lost("accuracy", {0.98, 0.55}, std::log(2)).empty());
   CHECK_FALSE(lost("auc", {0.9, 0.6}).empty());

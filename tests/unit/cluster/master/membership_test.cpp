@@ -144,7 +144,7 @@ TEST_CASE("who lost its connection is silent unless it soon has another") {
   Member& b = members.admit("p2", hello("b", 2), 0, 6, nullptr);
   a.closed = b.closed = 0.5;
   members.admit("p3", hello("b", 2), 0.9, 6, nullptr);
-  // What it sent before its end may still arrive.
+  // Messages sent before its end may still arrive.
   members.heard(a, 1);
   CHECK(members.silent(1.9, 6, kReturn).empty());
   const std::vector<Member*> silent = members.silent(2.1, 6, kReturn);

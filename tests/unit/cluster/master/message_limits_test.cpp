@@ -50,7 +50,7 @@ std::vector<std::byte> header_of(const std::vector<std::uint64_t>& blobs,
   return header;
 }
 
-// What a receiver says of so many whole frames behind the header, and a last
+// Error of a receiver of so many whole frames behind the header, and a last
 // one.
 std::string error_of(const std::vector<std::byte>& header, std::size_t whole,
                      std::size_t last) {

@@ -31,8 +31,8 @@ inline constexpr std::size_t kParameters = 40;
 inline constexpr std::size_t kStatistics = 2;
 inline constexpr float kStep = 0.125F;  // dyadic: sums are exact
 
-// What training on a mini-batch does to a replica: a step that depends on the
-// replica, so that order and starting point matter.
+// Step of a replica on a mini-batch: a step that depends on the replica, so
+// that order and starting point matter.
 std::vector<float> step_of(const std::vector<float>& parameters,
                            std::int64_t epoch, std::int64_t batch);
 

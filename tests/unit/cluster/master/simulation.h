@@ -80,12 +80,12 @@ class Branch : public RelayLink, public ReducerLink {
                       const Envelope& envelope) override;
   bool send_to_child(const std::string& child, const Message& message,
                      const Envelope& envelope) override;
-  // Of its parent.
+  // Takes a message of its parent.
   void arrive(Received received) { arrived_.push_back(std::move(received)); }
 
   void send_to_reducer(const std::string& endpoint,
                        SharedMessage message) override;
-  // What of messages of the master is for the worker itself.
+  // Passes the master's messages that are for the worker itself.
   void pass(std::vector<Message> given, Worker& worker);
 
   // Takes in at most so many messages of the parent, and of those that send

@@ -133,7 +133,7 @@ TEST_CASE("a relay feeds as many as the master gives it") {
   CHECK(told() == 4);
   for (int i = 0; i < 1000; ++i) relay.from_child("0", attach);
   CHECK(told() == 0);  // it was told
-  // Those that are gone make room.
+  // Workers that are gone make room.
   link.gone = {"0", "1"};
   envelope.feed = 4;
   relay.from_master({envelope, Statistics{1, {2}}.to_message()});

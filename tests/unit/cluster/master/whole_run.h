@@ -13,7 +13,7 @@ inline constexpr std::int64_t kExamples =
 
 Settings settings(Mode mode);
 void check_exactly_once(const Folder& folder, std::int64_t epochs);
-// What a master that was killed had, and what the next one begins with.
+// Compares the state of a killed master with the first state of its successor.
 void check_goes_on(const RunState& before, const RunState& now);
 // Runs undisturbed; returns what it came to.
 RunState undisturbed(const Settings& settings, int workers,

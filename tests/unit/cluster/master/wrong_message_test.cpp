@@ -91,7 +91,7 @@ TEST_CASE("messages out of place are refused in sharing") {
   messages.push_back(wrong("a sum", Reduced{}));
   check_refused(master, rogue, messages);
 
-  // Of the task that it has.
+  // Messages for the task that it has.
   const auto task = [&] {
     REQUIRE_FALSE(rogue.tasks.empty());
     return rogue.tasks.front();
@@ -340,7 +340,7 @@ TEST_CASE("evaluations that cannot be merged are refused as they come") {
   Settings s = settings(Mode::kAveraging);
   s.evaluations = {"regression"};
   s.metric = "rmse";
-  // Of two numbers or of a named output, where the network has one.
+  // An evaluation of two numbers or of a named output, if the network has one.
   for (const auto& [kind, subject] :
        {std::pair<const char*, dl::eval::Subject>{"calibration", {2, {}}},
         {"regression", {2, {}}},

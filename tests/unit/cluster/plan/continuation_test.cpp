@@ -73,7 +73,7 @@ TEST_CASE("the command at hand says whether a run is finished") {
   CHECK(decided(ended, 50) == std::pair(true, std::string(kTimeIsOver)));
   CHECK(decided(ended, 70) == going);
   CHECK(decided(ended) == going);
-  // What was begun counts.
+  // Work that was begun counts.
   RunState begun = after(3);
   begun.committed = {{0, 1}};
   CHECK_THROWS_WITH(decided(begun),

@@ -72,7 +72,7 @@ TEST_CASE("a step of sync takes what its formula says") {
   CHECK(seconds(estimate, Mode::kSync, 2) == Approx(0.6 + 0.01));
   const double more = (13 / 8.0 - 5 / 4.0) * 0.4;
   CHECK(seconds(estimate, Mode::kSync, 4) == Approx(0.6 + 0.02 + more));
-  // Of 3 hosts, between 2 and 4 by the logarithm.
+  // The value for 3 hosts lies between those of 2 and 4 by the logarithm.
   CHECK(seconds(estimate, Mode::kSync, 3) ==
         Approx(0.6 + 0.01 * std::log2(3) + (9 / 6.0 - 5 / 4.0) * 0.4));
   CHECK(seconds(estimate, Mode::kSync, 65) ==

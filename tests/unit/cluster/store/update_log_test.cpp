@@ -274,7 +274,7 @@ TEST_CASE("a log that lost its beginning gives what it can") {
   CHECK(replayed(folder, state) == 5);
   REQUIRE(said.size() == 1);
   CHECK_THAT(said[0], Catch::Contains("a gap after update 5"));
-  // Who goes on from there writes another history.
+  // A master that goes on from there writes another history.
   UpdateLog log(folder.path(), kIdentity, run_id('b'), log_lines());
   log.go_on(5);
   append(log, 6);

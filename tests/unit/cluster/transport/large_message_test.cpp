@@ -35,7 +35,7 @@ std::uint64_t most_memory() {  // bytes
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// Of the vector, where it is blob 2 of what comes.
+// Digest of the vector, which is blob 2 of the message.
 template <typename Receive>
 std::uint64_t digest_of_next(const Receive& receive) {
   const double end = monotonic_seconds() + kLimit;
@@ -89,7 +89,7 @@ TEST_CASE("messages of more than 4 GiB arrive whole", "[.large]") {
     CHECK(master.take_ended().empty());
     CHECK(master.dropped() == 0);
   }
-  // Of the sender, of libzmq and of the receiver.
+  // Memory of the sender, of libzmq and of the receiver together.
   CHECK(most_memory() < 7 * kBytes / 2);
 }
 

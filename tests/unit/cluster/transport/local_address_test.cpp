@@ -14,7 +14,7 @@ TEST_CASE("the address of this host on the way to another") {
     INFO(endpoint);
     CHECK(local_address(endpoint) == "127.0.0.1");
   }
-  // What is found can be bound.
+  // The address can be bound.
   RouterSocket router("tcp://" + local_address("tcp://localhost:7") + ":*", {},
                       {});
   CHECK(router.endpoint().rfind("tcp://127.0.0.1:", 0) == 0);

@@ -81,7 +81,7 @@ inline std::string meet(RouterSocket& master, DealerSocket& worker) {
   return next(master, worker).peer;
 }
 
-// What a worker that tries to connect ends with.
+// Error of a worker that tries to connect.
 inline std::string end_of(RouterSocket& master, DealerSocket& worker) {
   std::string text;
   turn([&] {

@@ -287,7 +287,7 @@ TEST_CASE("before it is let in, a peer is heard with its Hello only") {
   REQUIRE(turn([&] { return worker.send(beat(8), {}, 10ms); }));
   CHECK(Beat::from_message(next(master, worker).received.message).progress ==
         8);
-  // What only a master says, and what is too long for the network.
+  // Messages that only a master sends, or that are too long for the network.
   Update update;
   update.payload.resize(200'000);
   const bool foreign = GENERATE(false, true);

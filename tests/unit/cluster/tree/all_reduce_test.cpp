@@ -159,7 +159,7 @@ std::vector<Message> of_type(std::vector<Message> messages, MessageType type) {
   return messages;
 }
 
-// Those that a worker has for the master with all their vectors.
+// Number of results that a worker has for the master with all their vectors.
 std::size_t results_of(AllReduce& worker) {
   std::size_t whole = 0;
   for (const Message& message :

@@ -34,7 +34,7 @@ struct Node {
   }
 };
 
-// What a child tells the master of its parent.
+// Report of a child to the master about its parent.
 Fed outcome(Node& parent, Node& child) {
   std::vector<Message> told;
   REQUIRE(turn([&] {

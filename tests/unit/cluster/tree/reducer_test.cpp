@@ -36,7 +36,7 @@ struct Node {
     reduce.parameters = 4;
     reducer.from_master({reduce.to_message()});
   }
-  // What it says to the master, once its sums are made.
+  // Messages to the master, once its sums are made.
   std::vector<Message> say() {
     while (reducer.busy()) reducer.poll();
     return reducer.take_for_master();
@@ -178,7 +178,7 @@ TEST_CASE("a part that a reducer passes over gets to the master") {
   // As no sum comes, the master asks for it.
   sender.reducer.from_master({Direct{1}.to_message()});
   CHECK(Result::from_message(sender.say().at(0)).delta == own.blobs[0]);
-  // What waits for the reducer is dropped.
+  // Messages waiting for the reducer are dropped.
   CHECK(sender.reducer.is_over(*sender.link.parts[0]));
 }
 

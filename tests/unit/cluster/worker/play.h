@@ -33,7 +33,7 @@ inline constexpr const char* kNetwork = R"({
      "loss": "negative_log_likelihood"}]})";
 inline constexpr std::size_t kParameters = 3 * 4 + 4 + 4 * 2 + 2;
 
-// What it has and trains.
+// The worker's device and network.
 struct Scene {
   std::string device = "cpu";
   const char* network = kNetwork;

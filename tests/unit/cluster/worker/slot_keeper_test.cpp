@@ -172,7 +172,7 @@ TEST_CASE("a history that starts afresh holds nothing back") {
   CHECK(keeper.begin(task(2, 3, 2))->afresh == 20);
   CHECK(keeper.begin(task(2, 3, 0, 1))->updater_state.empty());
   CHECK(copy(keeper.begin(task(2, 3, 2))->updater_state) == Floats{7, 8});
-  // What goes on from a round that was not done here is not done.
+  // A task that goes on from a round not done here is refused.
   CHECK_FALSE(keeper.begin(task(2, 4, 3)));
   CHECK_FALSE(keeper.begin(task(2, 3, 2, 5)));
   keeper.begin_session();

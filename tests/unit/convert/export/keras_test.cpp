@@ -121,7 +121,7 @@ TEST_CASE("what Keras has no word for is refused by its layer's name") {
         "\"rational_tanh\" is none that Keras has");
 }
 
-// What is written of a model, of which the configuration can be read.
+// Whether the model can be exported, so that its configuration can be read.
 bool says(const nn::Model& model, const std::string& text,
           std::optional<bool> masks = {}) {
   return to_keras(model, KerasFormat::kArchive, masks).find(text) !=
@@ -225,7 +225,7 @@ TEST_CASE("Keras rescales an output that is to be an input") {
   flat.normalizers.inputs = {{"standardize", {1, 2, 3, 4}, {1, 0.5, 0.25, 2}}};
   CHECK(says(flat, R"("scale":[1.0,2.0,4.0,0.5])"));
   CHECK(says(flat, R"("offset":[1.0,2.0,3.0,4.0])"));
-  // Of an image the channels go round in a row of its numbers.
+  // The channels of an image alternate in a row of its numbers.
   nn::Model image = model_for("[2, 1, 2]", rows);
   image.normalizers.inputs = {{"minmax", {1, 2}, {0.5, 0.25}}};
   CHECK(says(image, R"("scale":[2.0,4.0,2.0,4.0])"));

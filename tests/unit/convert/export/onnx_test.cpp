@@ -182,7 +182,7 @@ TEST_CASE("normalizers of flat rows fit images, and those of images rows") {
     for (std::size_t k = 0; k < many; ++k)
       CHECK(numbers[k] ==
             static_cast<float>(k % static_cast<std::size_t>(count) + 1));
-    // What the input is does not follow from the normalizer.
+    // The input's shape does not follow from the normalizer.
     const tensor::Shape input = model.config.inputs[0].shape;
     CHECK(proto.graph().input(0).type().tensor_type().shape().dim_size() ==
           input.rank() + 1);

@@ -144,7 +144,8 @@ TEST_CASE("normalizers of DL4J become ours") {
   const Json image =
       read_text(head + utf("IMAGE_MIN_MAX") + real(0) + real(1) + real(255));
   CHECK(image["inputs"][0]["scale"][0].get<double>() == Approx(1 / 255.0));
-  // Of the inputs 0 and 2: to -1..1 is what that of input 2 says itself.
+  // Normalizers of the inputs 0 and 2: to -1..1 is what that of input 2 says
+  // itself.
   const auto number = [](int n) { return big_endian(n, 4); };
   const std::string numbers = number(2) + number(0) + number(1) + array({1}) +
                               array({2}) + number(2) + number(2) + array({0}) +

@@ -72,7 +72,7 @@ struct Part {
   nn::Batch batch() const { return {&features, &labels}; }
 };
 
-// Of the model, on one lane.
+// Network of the model, on one lane.
 std::unique_ptr<nn::Network> network_of(const nn::Model& model, bool training) {
   auto network =
       std::make_unique<nn::Network>(model.config, model.normalizers, 64,
@@ -246,7 +246,7 @@ TEST_CASE("MLPMoon is as Deeplearning4j recorded it") {
 TEST_CASE("RnnCsvSequenceClassification1 is as Deeplearning4j recorded it") {
   if (is_missing()) return;
   Case rnn("RnnCsvSequenceClassification1", "60,1");
-  // What its baseline was made with: the first 101 sequences alone.
+  // Training data of the baseline: the first 101 sequences alone.
   const Examples train = sequences("train", 101);
   double mean = 0, square = 0;
   const auto count = static_cast<double>(train.features.size());

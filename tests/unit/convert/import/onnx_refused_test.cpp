@@ -87,7 +87,8 @@ TEST_CASE("a Cast cuts no numbers in silence") {
             "node 'c' (Cast): it cuts numbers to whole ones or truth values; a "
             "cast between reals would be needed");
   }
-  // What a table is read by is whole already, as converters of Keras have it.
+  // The index of a table is an integer already, as converters of Keras write
+  // it.
   Graph table({-1, 2});
   table.node("Cast", {"x"}, "i")
       .with("to", kInt)
@@ -226,7 +227,7 @@ TEST_CASE(
   CHECK(frozen("onnx::Div_12"));
   CHECK(!frozen("scale.weight"));
   CHECK(!frozen("scale/bias"));
-  // What is there alone is what is trained.
+  // A single addend is trained.
   Graph only({-1, 2});
   only.reals("b", {2}, {1, 2}).node("Add", {"x", "b"}, "y");
   CHECK(only.gap({1, 2}, {2, 4}) <= kNear);

@@ -55,7 +55,7 @@ struct Preference {
   std::uint32_t alignment[4] = {256, 256, 256, 256};  // of a, b, c, d
 };
 
-// What is alive; a pointer of another kind, or one freed, is refused.
+// Live pointers; a pointer of another kind, or one freed, is refused.
 std::set<const void*>& alive() {
   static std::set<const void*> all;
   return all;
@@ -179,7 +179,7 @@ cublasStatus_t set_preference(cublasLtMatmulPreference_t opaque,
   }
 }
 
-// What a product is, but for its numbers.
+// Description of a product without its numbers.
 struct Problem {
   const Operation* operation;
   const Layout *a, *b, *c, *d;
@@ -215,7 +215,7 @@ struct Problem {
   }
 };
 
-// What an algorithm was chosen for, kept inside.
+// Sizes that an algorithm was chosen for, kept inside.
 struct Choice {
   std::uint64_t sizes[3];
   std::uint32_t transpose[2], epilogue, factors;

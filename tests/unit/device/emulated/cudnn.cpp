@@ -116,8 +116,8 @@ struct Engine {
   bool loses_nan = false;
 };
 
-// Those that may be used are at the end.  As in cuDNN, none make floats of
-// bfloat16; unlike there, none take bfloat16 with one channel a group.
+// Engines, usable ones at the end. As in cuDNN, none make floats of bfloat16;
+// unlike there, none take bfloat16 with one channel a group.
 std::vector<Engine> engines_for(const DnnObject& graph) {
   const DnnOperands first =
       operands_of(*graph.objects(CUDNN_ATTR_OPERATIONGRAPH_OPS)[0]);

@@ -166,7 +166,7 @@ const DnnObjects& operations_of(const DnnObject& plan) {
       .objects(CUDNN_ATTR_OPERATIONGRAPH_OPS);
 }
 
-// What an engine makes of factors; nothing: it is not to be used.
+// Type that an engine turns factors into; nothing: it is not to be used.
 std::optional<FactorType> factors_of(const DnnObject& engine,
                                      const DnnOperands& o) {
   const bool tensor_cores = !engine.notes.empty();

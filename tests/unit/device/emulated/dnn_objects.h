@@ -28,10 +28,10 @@ struct DnnObject {
   cudnnBackendDescriptorType_t type{};
   std::map<cudnnBackendAttributeName_t, DnnAttribute> attributes;
   bool finalized = false;
-  // Of an engine.
+  // Properties of an engine.
   std::vector<cudnnBackendNumericalNote_t> notes;
   bool loses_nan = false;  // in relu
-  // Of a plan: what is between its operations, by tensor.
+  // State of a plan: what is between its operations, by tensor.
   mutable std::map<std::int64_t, std::vector<float>> between;
 
   bool has(cudnnBackendAttributeName_t name) const {
@@ -54,7 +54,7 @@ struct DnnObject {
     return *objects(name)[0];
   }
 
-  // Of a tensor.
+  // Properties of a tensor.
   std::span<const std::int64_t> extents() const {
     return values<std::int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS);
   }
@@ -95,7 +95,7 @@ struct DnnRule {
 std::span<const DnnRule> dnn_rules(cudnnBackendDescriptorType_t type);
 // Whether an attribute that is a descriptor may be this one.
 bool may_be(cudnnBackendAttributeName_t name, const DnnObject& object);
-// Of an object that has all that is needed, before it is finalized.
+// Checks that an object has all that it needs, before it is finalized.
 cudnnStatus_t check_object(const DnnObject& object);
 
 // Whether a plan can be executed so, both of them finalized.

@@ -19,7 +19,7 @@
 
 namespace dl::device::cuda {
 
-// Of any threads, one call after the other.
+// Calls may come from any thread, one after the other.
 const Api& emulated_api();
 std::recursive_mutex& lock_of_calls();
 // Whether this thread is in one, but for NCCL's.
@@ -28,8 +28,8 @@ bool in_emulated_call();
 // The GPU of this thread.
 int current_gpu();
 
-// What was asked for since the last take_calls(), by function; nothing is
-// written down before the first.
+// Calls since the last take_calls(), by function; nothing is written down
+// before the first.
 std::vector<std::string> take_calls();
 void note_call(const char* name);
 
@@ -48,14 +48,14 @@ inline cudaError_t cuda_call(const char* name) {
   return static_cast<cudaError_t>(failure_of(name));
 }
 
-// Of devices that are opened from now on: 75 is 7.5; 90 without.
+// Sets it for devices that are opened from now on: 75 is 7.5; 90 without.
 void set_compute_capability(int tenfold);
 
-// What was copied between the host and the GPU so far, in bytes.  Of the
-// plug-in, for dlsym(); any thread.
+// Bytes copied between the host and the GPU so far. Of the plug-in, for
+// dlsym(); any thread.
 extern "C" std::size_t emulated_bus_bytes();
 
-// What all GPUs have allocated, in bytes.
+// Bytes allocated on all GPUs.
 std::size_t emulated_gpu_bytes();
 
 // While no stream has anything left to do: aborts if memory of the host was

@@ -120,7 +120,7 @@ cudaError_t set_copy(cudaGraphExec_t executable, cudaGraphNode_t node, void* to,
   return cudaSuccess;
 }
 
-// What the nodes are told later is of later launches.
+// Later changes of the nodes are for later launches.
 cudaError_t launch(cudaGraphExec_t executable, cudaStream_t stream) {
   if (const auto failed = cuda_call("cudaGraphLaunch")) return failed;
   if (captured != nullptr) return illegal_in_capture();

@@ -102,7 +102,7 @@ void compute(const Call& call, const std::vector<void*>& memory) {
       std::copy_n(result.begin(), call.count, at(rank));
 }
 
-// What the stream was asked for before comes first.
+// Earlier calls of the stream come first.
 ncclResult_t join(ncclComm_t communicator, const Call& call, void* memory,
                   cudaStream_t stream) {
   const Member& own = member_of(communicator);

@@ -77,7 +77,7 @@ const char* error_text(cudaError_t error) {
 cudaError_t allocate(void** memory, std::size_t bytes, Owned& owned, int gpu) {
   *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   if (*memory == nullptr) return cudaErrorMemoryAllocation;
-  // What nobody wrote is NaN; scratch is large, and little of it is used.
+  // Unwritten memory is NaN; scratch is large, and little of it is used.
   std::memset(*memory, 0xff, std::min(bytes, std::size_t{1} << 20));
   owned[static_cast<std::byte*>(*memory)] = {bytes, gpu};
   return cudaSuccess;

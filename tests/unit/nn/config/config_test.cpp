@@ -26,7 +26,7 @@ std::string read_file(const std::string& path) {
   return text.str();
 }
 
-// What parse_network() says about a document that it must refuse.
+// Error of parse_network() for a document that it must refuse.
 std::string refusal(const std::string& text) {
   try {
     parse_network(text, "'x.json'");
@@ -252,7 +252,7 @@ TEST_CASE("what other programs call it is told as what it is called here") {
   CHECK(updater("Adam") == "'adam'");
   CHECK(updater("RMSprop") == "'rmsprop'");
   CHECK(updater("lion").empty());
-  // What it means depends on where it stands.
+  // The meaning depends on the context.
   CHECK(hint(layer_refusal(R"({"type": "Linear", "units": 2})")) == "'dense'");
   CHECK(hint(layer_refusal(
             R"({"type": "dense", "units": 2, "activation": "linear"})")) ==
@@ -303,7 +303,7 @@ TEST_CASE("an unknown type or key brings the nearest one to mind") {
   CHECK(refusal(network("", R"("updater": {"type": "sgd", "lr": 0.1},)"))
             .starts_with("'x.json': updater.lr: unknown key; did you mean "
                          "'learning_rate'?"));
-  // Of an updater whose type is not known: the keys of all, each once.
+  // Hints for an updater of unknown type: the keys of all, each once.
   CHECK(refusal(network("", R"("updater": {"speed": 1},)")) ==
         "'x.json': updater.speed: unknown key; the keys of updater are type, "
         "learning_rate, momentum, beta1, beta2, decay, epsilon, epsilon_at, "

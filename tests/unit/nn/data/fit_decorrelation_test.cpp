@@ -54,7 +54,7 @@ std::vector<data::Normalizer> fit(const std::string& kind,
       silent());
 }
 
-// What a normalizer makes of rows of its columns, in double.
+// Output of a normalizer for rows of its columns, in double.
 Tensor applied(const data::Normalizer& n, const Tensor& x,
                const Shape& example) {
   const std::int64_t columns = n.columns(), outputs = n.outputs();
@@ -137,7 +137,7 @@ TEST_CASE("whitened columns stay where they were") {
   const auto fitted = fit("whiten", config, records);
   CHECK(fitted[0].outputs() == 12);
   check_like_applied(config, fitted[0], records[0].tensors.at("features"));
-  // Of an image each pixel is a row.
+  // Each pixel of an image is a row.
   const auto colours = records_of({2, 2, 3});
   CHECK(fit("whiten", sequence("[2, 2, 3]", kOutput), colours)[0].columns() ==
         3);

@@ -118,7 +118,7 @@ TEST_CASE("no gradient flows into a target", "[target]") {
              all = testing::values(both, both.update());
   const auto shared = static_cast<std::ptrdiff_t>(alone.size());
   CHECK(testing::distance(alone, {all.begin(), all.begin() + shared}) < 1e-12);
-  // What is compared with it does learn.
+  // The output compared with it does learn.
   const auto loss = [&] { return both.compute_gradient(batch, kAt); };
   const Segment& weight = both.parameter_segments()[4];
   REQUIRE(weight.name == "guess/weight");
@@ -232,7 +232,7 @@ TEST_CASE("an autoencoder wants no labels of its data", "[target]") {
   CHECK_NOTHROW(network.check_data(data));
   CHECK_THROWS_WITH(compile(autoencoder(""), 2).check_data(data),
                     Catch::Contains("no tensor 'labels'"));
-  // Those that there are, are another matter.
+  // Existing labels are another matter.
   data.schema["labels"] = {DType::kU8, {}};
   data.classes = {"x", "y", "z", "u", "v", "w"};
   CHECK_NOTHROW(network.check_data(data));

@@ -14,7 +14,7 @@ namespace {
 
 using Catch::Matchers::Message;
 
-// Of lanes apart whose devices never fail.
+// A sum for lanes on devices that never fail.
 struct NoSum : tensor::LaneSum {
   void all_reduce(int, tensor::View) override {}
   void reduce(int, tensor::View) override {}

@@ -33,7 +33,7 @@ void check(const std::string& shape, const std::string& layers,
         testing::kTolerance);
 }
 
-// What makes the gradient of the layer's input count.
+// A first layer that makes the gradient of the tested layer's input count.
 const std::string kConv2d = R"({"type": "conv2d", "filters": 3,
     "kernel": [2, 2], "padding": "same", "activation": "tanh"}, )";
 const std::string kConv3d = R"({"type": "conv3d", "filters": 2,

@@ -14,7 +14,7 @@ namespace {
 using tensor::Shape;
 using tensor::View;
 
-// What a layer alone gives for two examples.
+// Output of a single layer for two examples.
 class Alone {
  public:
   Alone() : device_(std::move(device::open_lanes("reference", 1)[0])) {}

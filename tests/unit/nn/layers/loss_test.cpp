@@ -220,7 +220,7 @@ TEST_CASE("smoothed labels are those that the page says") {
   CHECK(loss_with(nll, e.batch()) == Approx(smoothed));
 }
 
-// What a batch of these labels, [n, units], comes to.
+// Verdict on a batch of these labels, [n, units].
 std::string answer(const std::string& output, const std::vector<double>& labels,
                    const std::vector<float>& mask = {}) {
   const NetworkConfig config = with_output(output);

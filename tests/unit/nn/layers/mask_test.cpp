@@ -326,12 +326,12 @@ TEST_CASE("a loss may be the mean over the steps that count") {
     }
   };
   check(16);
-  // What the network says is padding, of one example all.
+  // One example is all padding in the network's mask.
   const auto x = set.tensors["features"].as<double>();
   std::fill(x.begin() + 6, x.begin() + 12, 0.0);
   std::fill(x.begin() + 24, x.begin() + 36, 0.0);
   check(10);
-  // What an example counts does not divide; a mask of the labels does.
+  // The weight of an example does not divide; a mask of the labels does.
   set.tensors["labels_mask"] = Tensor(DType::kF32, {4});
   for (float& w : set.tensors["labels_mask"].as<float>()) w = 2;
   check(10);
@@ -412,7 +412,7 @@ TEST_CASE("a loss of films leaves padding out") {
   }();
   CHECK(implied == Approx(weighed).epsilon(1e-12));
   CHECK(std::isfinite(implied));
-  // Of an example each.
+  // One weight for each example.
   set.tensors["labels_mask"] = Tensor(DType::kF32, {4});
   for (float& w : set.tensors["labels_mask"].as<float>()) w = 2;
   CHECK(loss() == Approx(2 * implied).epsilon(1e-12));

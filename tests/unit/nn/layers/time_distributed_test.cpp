@@ -38,7 +38,7 @@ TEST_CASE("gradients of films whose pictures are convolved one by one",
   double error = 1;
   const auto alone = gradient(config, 1, &error);
   CHECK(error <= testing::kTolerance);
-  // What is dropped does not depend on who computes it.
+  // The choice of dropped numbers does not depend on who computes it.
   CHECK(testing::distance(alone, gradient(config, 3)) < 1e-12);
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("gradients of films of different lengths, made by reshape",
     const auto g = testing::values(network, network.update());
     CHECK(testing::gradient_error(network, g, 10, loss, 1e-4) <=
           testing::kTolerance);
-    // What is padding does not matter.
+    // Padding does not matter.
     const double before = loss();
     for (std::size_t i = 1 * 18; i < 4 * 18; ++i)
       data.features.as<double>()[i] = 100;  // of an example of one step

@@ -270,7 +270,7 @@ TEST_CASE("a state is kept in a file, a row for each example") {
       for (const float x : part.as<float>()) CHECK(x == 2);
     }
   }
-  // What is refused leaves it as it was.
+  // A refused call leaves it as it was.
   CHECK(go_on({2}) == "65: there were 2 examples, the state '" + path +
                           "' is of 3, which stays as it is");
   CHECK(go_on({2, 2}) ==

@@ -146,7 +146,7 @@ TEST_CASE("a part keeps the names that data have", "[part]") {
   CHECK_FALSE(right.layers[0].shares);
   const Wanted wanted = wanted_by(right, layout_of(right));
   CHECK(wanted.inputs[0].tensor == "features/right");
-  // Of what goes into a node, the whole says nothing.
+  // The whole network has no description of a node's inputs.
   const NetworkConfig head =
       part_of(whole, Names{"both"}, Names{"same"}).config;
   CHECK(wanted_by(head, layout_of(head)).inputs[0].tensor == "features");

@@ -90,7 +90,7 @@ TEST_CASE("a model's parameters may stay in their file") {
         });
     CHECK(seen == std::vector<float>{0, 0, 1, -1, 2, -2});
   }
-  // What is no file is read.
+  // A source that is not a file is read.
   const Model piped =
       open_model("pipe:cat '" + (folder / "m.safetensors") + "'");
   CHECK(piped.parameters == values().parameters);
@@ -179,7 +179,7 @@ TEST_CASE("inputs are spread over networks, and the first error wins") {
   }
 }
 
-// What a model makes of one record with these columns and classes.
+// Predictions of a model for one record with these columns and classes.
 struct Seen {
   std::vector<float> outputs;
   std::vector<int> labels;
@@ -242,7 +242,7 @@ TEST_CASE("columns and classes in another order are predicted as the model's") {
     CHECK(seen.labels == std::vector<int>{1, 0});
     REQUIRE(seen.warnings.size() == 1);
     CHECK(seen.warnings[0].find("x.dls': columns") != std::string::npos);
-    // Who does not look at labels leaves them.
+    // A predictor that ignores labels leaves them.
     const Seen blind = predict(model, folder / "x.dls", Labels::kIgnored);
     CHECK(blind.outputs == seen.outputs);
     CHECK(blind.labels == std::vector<int>{0, 1});
@@ -368,7 +368,7 @@ TEST_CASE("a stream of predictions of steps tells padding and has 0 there") {
     CHECK(std::ranges::equal(told, mask.as<std::uint8_t>()));
     CHECK((sets[0].find("features_mask") != nullptr) == keep);
   }
-  // What is not 0 counts.
+  // Weights other than 0 count.
   tensor::Tensor weights(tensor::DType::kF32, {2, 3});
   weights.as<float>()[0] = 0.5F;
   set.tensors["features_mask"] = weights;

@@ -23,8 +23,8 @@ NetworkConfig tiny(const std::string& more) {
                   more);
 }
 
-// What a network's plan makes of a gradient.  Lanes share the device: that of
-// the reference holds nothing.
+// Update that a network's plan computes from a gradient. Lanes share the
+// device: that of the reference holds nothing.
 std::vector<double> update_of(
     Network& network, const std::vector<double>& gradient,
     const Position& at = {}, int lanes = 1,

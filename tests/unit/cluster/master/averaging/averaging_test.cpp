@@ -64,7 +64,7 @@ void check_equal(const RunState& a, const RunState& b) {
   CHECK(a.version == b.version);
 }
 
-// What each worker makes of the rounds is what the master has.
+// The parameters that each worker gets from the rounds are the master's.
 void check_replicas(Master& master) {
   Task task;
   task.kind = TaskKind::kEvaluate;
@@ -219,8 +219,8 @@ TEST_CASE("a master that is killed goes on from its last round") {
         }
         CHECK(incarnation > 2);
         check_exactly_once(folder, 2);
-        // What workers keep is lost with the connection, and rounds under way
-        // start from elsewhere.
+        // Histories are lost with the connection, and rounds under way start
+        // from elsewhere.
         if (!history) check_equal(master->context.state, undisturbed(s, 3));
       }
 }
