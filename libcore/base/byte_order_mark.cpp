@@ -1,3 +1,5 @@
+// Skipping of byte order marks, and the error for UTF-16 and UTF-32.
+
 #include "libcore/base/byte_order_mark.h"
 
 namespace dl {

@@ -1,3 +1,5 @@
+// Reading of control group limits from /proc and /sys.
+
 #include "libcore/base/cgroup.h"
 
 #include <algorithm>

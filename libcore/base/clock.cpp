@@ -1,3 +1,5 @@
+// The system's clocks, and times as text.
+
 #include "libcore/base/clock.h"
 
 #include <array>

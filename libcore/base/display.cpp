@@ -1,3 +1,5 @@
+// Escaping of control characters for terminals.
+
 #include "libcore/base/display.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Parsing and triggering of failpoints.
+
 #include "libcore/base/failpoint.h"
 
 #include <unistd.h>

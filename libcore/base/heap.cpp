@@ -1,3 +1,5 @@
+// Setup of the allocator for large blocks.
+
 #include "libcore/base/heap.h"
 
 #include <climits>

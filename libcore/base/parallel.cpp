@@ -1,3 +1,5 @@
+// The threads of a fork-join team.
+
 #include "libcore/base/parallel.h"
 
 #include <sched.h>

@@ -1,3 +1,5 @@
+// Declaration and handling of the options that every tool has.
+
 #include "libcore/cli/common.h"
 
 #include <unistd.h>

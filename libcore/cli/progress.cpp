@@ -1,3 +1,5 @@
+// Drawing of the progress line.
+
 #include "libcore/cli/progress.h"
 
 #include <sys/ioctl.h>

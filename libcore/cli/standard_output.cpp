@@ -1,3 +1,5 @@
+// The stream buffer behind std::cout of a tool.
+
 #include "libcore/cli/standard_output.h"
 
 #include <unistd.h>

@@ -1,3 +1,5 @@
+// Signal handlers that turn stop signals into a readable descriptor.
+
 #include "libcore/cli/stop_signal.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// Matching of columns and classes by name.
+
 #include "libcore/data/alignment.h"
 
 #include <algorithm>

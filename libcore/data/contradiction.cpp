@@ -1,3 +1,5 @@
+// Comparison of streams that are to be taken as one.
+
 #include "libcore/data/contradiction.h"
 
 #include <algorithm>

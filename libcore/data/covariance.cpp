@@ -1,3 +1,5 @@
+// One pass over columns for mean and covariance.
+
 #include "libcore/data/covariance.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Checks and parts of DataSets.
+
 #include "libcore/data/dataset.h"
 
 #include <algorithm>

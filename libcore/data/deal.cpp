@@ -1,3 +1,5 @@
+// Splitting and shuffling of streams into shards.
+
 #include "libcore/data/deal.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// PCA and whitening from a covariance.
+
 #include "libcore/data/decorrelate.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Encoding and decoding of end marks.
+
 #include "libcore/data/end_mark.h"
 
 #include <cstring>

@@ -1,3 +1,5 @@
+// The shuffled order of records and examples in an epoch.
+
 #include "libcore/data/epoch.h"
 
 #include <algorithm>

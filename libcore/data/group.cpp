@@ -1,3 +1,5 @@
+// Keys of examples that a split must keep together.
+
 #include "libcore/data/group.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The work of dl-shard --verify, --info and --head.
+
 #include "libcore/data/inspect.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Weights of labels of sequences.
+
 #include "libcore/data/label_mask.h"
 
 namespace dl::data {

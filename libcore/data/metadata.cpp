@@ -1,3 +1,5 @@
+// Metadata of a stream as JSON.
+
 #include "libcore/data/metadata.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Fitting, applying and inverting normalizers.
+
 #include "libcore/data/normalizer.h"
 
 #include <algorithm>

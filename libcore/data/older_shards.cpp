@@ -1,3 +1,5 @@
+// Finding and removing shards of an earlier run.
+
 #include "libcore/data/older_shards.h"
 
 #include <algorithm>

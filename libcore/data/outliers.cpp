@@ -1,3 +1,5 @@
+// Detection of columns whose scale a few values decide.
+
 #include "libcore/data/outliers.h"
 
 #include <algorithm>

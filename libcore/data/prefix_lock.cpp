@@ -1,3 +1,5 @@
+// The lock file of a prefix of shards.
+
 #include "libcore/data/prefix_lock.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// The thread that reads records ahead.
+
 #include "libcore/data/read_ahead.h"
 
 #include <sys/eventfd.h>

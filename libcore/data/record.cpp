@@ -1,3 +1,5 @@
+// Encoding and decoding of a record.
+
 #include "libcore/data/record.h"
 
 #include <cstring>

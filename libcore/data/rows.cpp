@@ -1,3 +1,5 @@
+// Packing of examples into rows of bytes.
+
 #include "libcore/data/rows.h"
 
 #include <cstring>

@@ -1,3 +1,5 @@
+// Checks that shards belong to the same set.
+
 #include "libcore/data/set_check.h"
 
 #include <sys/stat.h>

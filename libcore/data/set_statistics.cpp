@@ -1,3 +1,5 @@
+// Statistics of a data set, gathered record by record.
+
 #include "libcore/data/set_statistics.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Random access to the records of a shard.
+
 #include "libcore/data/shard.h"
 
 #include <fcntl.h>

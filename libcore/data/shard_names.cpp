@@ -1,3 +1,5 @@
+// Formatting and parsing of shard names.
+
 #include "libcore/data/shard_names.h"
 
 #include <algorithm>

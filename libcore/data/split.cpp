@@ -1,3 +1,5 @@
+// The hash rule of --split.
+
 #include "libcore/data/split.h"
 
 #include <charconv>

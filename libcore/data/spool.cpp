@@ -1,3 +1,5 @@
+// Buckets of rows that overflow into a temporary file.
+
 #include "libcore/data/spool.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// One pass over columns for mean, deviation and range.
+
 #include "libcore/data/statistics.h"
 
 #include <algorithm>

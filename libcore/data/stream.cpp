@@ -1,3 +1,5 @@
+// Reading and writing of DataSet streams.
+
 #include "libcore/data/stream.h"
 
 #include <string_view>

@@ -1,3 +1,5 @@
+// Joining of streams example by example.
+
 #include "libcore/data/zip.h"
 
 #include <algorithm>

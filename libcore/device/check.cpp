@@ -1,3 +1,5 @@
+// Argument checks of the host devices.
+
 #include "libcore/device/check.h"
 
 #include <limits>

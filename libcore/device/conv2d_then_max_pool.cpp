@@ -1,3 +1,5 @@
+// Convolution followed by max pooling, for devices without a fused version.
+
 #include "libcore/device/conv2d_then_max_pool.h"
 
 #include "libcore/device/check.h"

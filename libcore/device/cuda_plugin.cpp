@@ -1,3 +1,5 @@
+// Loading of the plug-in libdl_cuda.so.
+
 #include "libcore/device/cuda_plugin.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,5 @@
+// Common methods of devices in host memory.
+
 #include "libcore/device/host_device.h"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// Copies and conversions of devices in host memory.
+
 #include "libcore/device/host_memory.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Yes or no for each output.
+
 #include "libcore/eval/binary.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Calibration errors and reliability diagram.
+
 #include "libcore/eval/calibration.h"
 
 #include <algorithm>

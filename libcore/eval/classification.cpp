@@ -1,3 +1,5 @@
+// Accuracy and related metrics of classes.
+
 #include "libcore/eval/classification.h"
 
 #include <algorithm>

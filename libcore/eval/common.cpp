@@ -1,3 +1,5 @@
+// Checks, metrics by name, and JSON that all kinds share.
+
 #include "libcore/eval/common.h"
 
 #include <algorithm>

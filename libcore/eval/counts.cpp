@@ -1,3 +1,5 @@
+// Precision, recall, F1 and MCC from four counts.
+
 #include "libcore/eval/counts.h"
 
 #include <cmath>

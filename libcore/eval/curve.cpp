@@ -1,3 +1,5 @@
+// Areas under curves, and the best threshold.
+
 #include "libcore/eval/curve.h"
 
 #include <limits>

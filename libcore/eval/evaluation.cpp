@@ -1,3 +1,5 @@
+// The list of kinds, and creating and merging evaluations.
+
 #include "libcore/eval/evaluation.h"
 
 #include <algorithm>

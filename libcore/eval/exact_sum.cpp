@@ -1,3 +1,5 @@
+// Sums without rounding, in a wide fixed-point accumulator.
+
 #include "libcore/eval/exact_sum.h"
 
 #include <bit>

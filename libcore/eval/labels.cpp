@@ -1,3 +1,5 @@
+// Reading of labels from tensors.
+
 #include "libcore/eval/labels.h"
 
 #include <cmath>

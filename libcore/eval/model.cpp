@@ -1,3 +1,5 @@
+// Evaluation of a network's predictions.
+
 #include "libcore/eval/model.h"
 
 #include "libcore/base/error.h"

@@ -1,3 +1,5 @@
+// Evaluations chosen by OUTPUT=KIND.
+
 #include "libcore/eval/outputs.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Errors and correlation of numbers.
+
 #include "libcore/eval/regression.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Reports: text, JSON, merging, bars.
+
 #include "libcore/eval/report.h"
 
 #include <algorithm>

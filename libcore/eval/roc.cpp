@@ -1,3 +1,5 @@
+// ROC and precision-recall areas.
+
 #include "libcore/eval/roc.h"
 
 #include <algorithm>

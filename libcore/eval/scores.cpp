@@ -1,3 +1,5 @@
+// Storage of scores, exact or counted.
+
 #include "libcore/eval/scores.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Formatting of numbers and tables.
+
 #include "libcore/eval/text.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Weighted averages summed in a fixed order.
+
 #include "libcore/exchange/average.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Bit streams and Golomb-Rice codes.
+
 #include "libcore/exchange/bits.h"
 
 #include <cmath>

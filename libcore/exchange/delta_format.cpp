@@ -1,3 +1,5 @@
+// The text form of --delta.
+
 #include "libcore/exchange/delta_format.h"
 
 #include "libcore/exchange/rule_text.h"

@@ -1,3 +1,5 @@
+// Threshold code messages on a device.
+
 #include "libcore/exchange/device_quanta.h"
 
 #include <algorithm>

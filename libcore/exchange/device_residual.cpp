@@ -1,3 +1,5 @@
+// A residual in a device's memory.
+
 #include "libcore/exchange/device_residual.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Scaling of updates by FASGD.
+
 #include "libcore/exchange/fasgd.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Measurement of the correlation of concurrent updates.
+
 #include "libcore/exchange/gradient_diversity.h"
 
 #include <algorithm>

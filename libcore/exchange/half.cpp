@@ -1,3 +1,5 @@
+// Conversion from and to binary16.
+
 #include "libcore/exchange/half.h"
 
 #include <algorithm>

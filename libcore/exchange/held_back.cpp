@@ -1,3 +1,5 @@
+// Estimate of the residuals of other workers.
+
 #include "libcore/exchange/held_back.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Choice of a few magnitudes for many.
+
 #include "libcore/exchange/levels.h"
 
 #include <algorithm>

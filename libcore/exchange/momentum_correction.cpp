@@ -1,3 +1,5 @@
+// Momentum correction of shared gradients.
+
 #include "libcore/exchange/momentum_correction.h"
 
 #include "libcore/base/error.h"

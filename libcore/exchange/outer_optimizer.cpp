@@ -1,3 +1,5 @@
+// Steps of the outer optimizers.
+
 #include "libcore/exchange/outer_optimizer.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The residual: adding, clipping, scaling.
+
 #include "libcore/exchange/residual.h"
 
 #include <cmath>

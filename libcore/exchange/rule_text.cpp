@@ -1,3 +1,5 @@
+// Parsing and writing of "word:number:number".
+
 #include "libcore/exchange/rule_text.h"
 
 #include <array>

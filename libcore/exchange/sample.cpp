@@ -1,3 +1,5 @@
+// Quantiles of magnitudes from a sample.
+
 #include "libcore/exchange/sample.h"
 
 #include <algorithm>

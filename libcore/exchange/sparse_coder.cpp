@@ -1,3 +1,5 @@
+// Encoder of the sparse threshold code.
+
 #include "libcore/exchange/sparse_coder.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Encoder and decoder of sparse differences.
+
 #include "libcore/exchange/sparse_delta.h"
 
 #include <algorithm>

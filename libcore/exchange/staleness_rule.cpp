@@ -1,3 +1,5 @@
+// Factors of stale updates.
+
 #include "libcore/exchange/staleness_rule.h"
 
 #include <algorithm>

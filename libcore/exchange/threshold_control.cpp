@@ -1,3 +1,5 @@
+// Thresholds of the parts of a vector, updated after each message.
+
 #include "libcore/exchange/threshold_control.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Decoder of the threshold code.
+
 #include "libcore/exchange/threshold_reader.h"
 
 #include <cmath>

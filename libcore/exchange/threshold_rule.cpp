@@ -1,3 +1,5 @@
+// Adaptation of a threshold to the density.
+
 #include "libcore/exchange/threshold_rule.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Streaming decompression of gzip and zstd.
+
 #include "libcore/io/decompress.h"
 
 #include <zlib.h>

@@ -1,3 +1,5 @@
+// XXH3-64 of bytes and streams.
+
 #include "libcore/io/digest.h"
 
 #include <xxhash.h>

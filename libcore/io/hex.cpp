@@ -1,3 +1,5 @@
+// Hexadecimal text of numbers and bytes.
+
 #include "libcore/io/hex.h"
 
 #include <charconv>

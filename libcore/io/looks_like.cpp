@@ -1,3 +1,5 @@
+// Detection of well-known file formats.
+
 #include "libcore/io/looks_like.h"
 
 #include <algorithm>

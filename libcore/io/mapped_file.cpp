@@ -1,3 +1,5 @@
+// Checks that a mapped file has not changed.
+
 #include "libcore/io/mapped_file.h"
 
 #include <errno.h>

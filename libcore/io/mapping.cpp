@@ -1,3 +1,5 @@
+// Memory mapping of files, safe against truncation.
+
 #include "libcore/io/mapping.h"
 
 #include <sys/mman.h>

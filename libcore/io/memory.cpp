@@ -1,3 +1,5 @@
+// Sources and sinks in memory.
+
 #include "libcore/io/memory.h"
 
 #include <algorithm>

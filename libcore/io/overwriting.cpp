@@ -1,3 +1,5 @@
+// Checks that an output is none of the inputs.
+
 #include "libcore/io/overwriting.h"
 
 #include <sys/stat.h>

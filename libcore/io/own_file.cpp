@@ -1,3 +1,5 @@
+// Opening of files without following others' links.
+
 #include "libcore/io/own_file.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// Reading and writing of safetensors.
+
 #include "libcore/io/safetensors.h"
 
 #include <algorithm>

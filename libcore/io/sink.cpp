@@ -1,3 +1,5 @@
+// Sinks: standard output and files that appear when complete.
+
 #include "libcore/io/sink.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// Sources: standard input, files, commands, patterns.
+
 #include "libcore/io/source.h"
 
 #include <fcntl.h>

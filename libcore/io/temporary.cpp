@@ -1,3 +1,5 @@
+// The list of files to remove when the process ends.
+
 #include "libcore/io/temporary.h"
 
 #include <fcntl.h>

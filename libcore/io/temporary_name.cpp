@@ -1,3 +1,5 @@
+// Names of unfinished files, and removal of abandoned ones.
+
 #include "libcore/io/temporary_name.h"
 
 #include <sys/stat.h>

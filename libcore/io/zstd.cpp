@@ -1,3 +1,5 @@
+// Compression and decompression of single frames.
+
 #include "libcore/io/zstd.h"
 
 #include <zstd.h>

@@ -1,3 +1,5 @@
+// Symmetric eigenproblems by LAPACK.
+
 #include "libcore/linalg/eigen.h"
 
 #include <openblas_config.h>

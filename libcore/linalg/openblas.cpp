@@ -1,3 +1,5 @@
+// Setup of OpenBLAS.
+
 #include "libcore/linalg/openblas.h"
 
 #include <cblas.h>

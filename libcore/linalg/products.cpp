@@ -1,3 +1,5 @@
+// Matrix products by OpenBLAS.
+
 #include "libcore/linalg/products.h"
 
 #include <cblas.h>

@@ -1,3 +1,5 @@
+// Drawing of a graph in text.
+
 #include "libcore/nn/drawing.h"
 
 #include <algorithm>

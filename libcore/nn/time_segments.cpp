@@ -1,3 +1,5 @@
+// Cutting of sequences for truncated backpropagation.
+
 #include "libcore/nn/time_segments.h"
 
 #include <algorithm>

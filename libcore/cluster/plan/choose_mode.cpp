@@ -1,3 +1,5 @@
+// The decision of --mode auto.
+
 #include "libcore/cluster/plan/choose_mode.h"
 
 #include <algorithm>

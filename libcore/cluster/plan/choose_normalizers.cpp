@@ -1,3 +1,5 @@
+// The choice of a run's normalizers.
+
 #include "libcore/cluster/plan/choose_normalizers.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Comparison of a command with the run that it resumes.
+
 #include "libcore/cluster/plan/continuation.h"
 
 #include "libcore/base/display.h"

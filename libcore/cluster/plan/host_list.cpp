@@ -1,3 +1,5 @@
+// Parsing of --hosts.
+
 #include "libcore/cluster/plan/host_list.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Checks of dl-master's options, and the settings that follow from them.
+
 #include "libcore/cluster/plan/master_options.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Warnings about runs that train, but hardly as intended.
+
 #include "libcore/cluster/plan/oddities.h"
 
 #include <algorithm>

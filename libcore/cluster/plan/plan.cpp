@@ -1,3 +1,5 @@
+// Resolution of options, network and data into a run.
+
 #include "libcore/cluster/plan/plan.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Reading of --net and --init.
+
 #include "libcore/cluster/plan/read_network.h"
 
 #include <span>

@@ -1,3 +1,5 @@
+// Starting, resuming and saving a run in its directory.
+
 #include "libcore/cluster/plan/run_store.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The thread that assembles mini-batches ahead.
+
 #include "libcore/cluster/records/batches.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The master's view of shards: reading, alignment and digests.
+
 #include "libcore/cluster/records/master_data.h"
 
 #include <algorithm>

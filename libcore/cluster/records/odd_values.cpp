@@ -1,3 +1,5 @@
+// Detection of examples with values out of all proportion.
+
 #include "libcore/cluster/records/odd_values.h"
 
 #include <algorithm>

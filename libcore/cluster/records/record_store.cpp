@@ -1,3 +1,5 @@
+// The cache of unpacked records, read from shards or received from the master.
+
 #include "libcore/cluster/records/record_store.h"
 
 #include <filesystem>

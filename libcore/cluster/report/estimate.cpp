@@ -1,3 +1,5 @@
+// Prediction of speed on more hosts from measurements.
+
 #include "libcore/cluster/report/estimate.h"
 
 #include <algorithm>

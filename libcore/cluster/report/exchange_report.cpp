@@ -1,3 +1,5 @@
+// Sums over the exchange statistics that workers report.
+
 #include "libcore/cluster/report/exchange_report.h"
 
 #include <utility>

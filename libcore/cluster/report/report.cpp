@@ -1,3 +1,5 @@
+// The final report of a run, as text and JSON.
+
 #include "libcore/cluster/report/report.h"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// Mean, median and maximum of staleness.
+
 #include "libcore/cluster/report/staleness_summary.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Settings of averaging: checks, text and JSON.
+
 #include "libcore/cluster/settings/averaging_settings.h"
 
 #include "libcore/cluster/settings/settings_fields.h"

@@ -1,3 +1,5 @@
+// Exchange options of the command line, turned into settings.
+
 #include "libcore/cluster/settings/exchange_options.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Checks of a network's updaters for sharing and sync.
+
 #include "libcore/cluster/settings/gradient_sharing.h"
 
 #include <algorithm>

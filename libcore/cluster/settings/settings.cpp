@@ -1,3 +1,5 @@
+// Settings of a run as JSON.
+
 #include "libcore/cluster/settings/settings.h"
 
 #include <charconv>

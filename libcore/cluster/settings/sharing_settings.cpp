@@ -1,3 +1,5 @@
+// Settings of sharing: checks, text and JSON.
+
 #include "libcore/cluster/settings/sharing_settings.h"
 
 #include "libcore/cluster/settings/settings_fields.h"

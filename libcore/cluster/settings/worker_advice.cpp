@@ -1,3 +1,5 @@
+// Advice on the number of workers before training begins.
+
 #include "libcore/cluster/settings/worker_advice.h"
 
 #include <algorithm>

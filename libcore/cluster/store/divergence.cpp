@@ -1,3 +1,5 @@
+// Texts of verdicts on diverged or useless training.
+
 #include "libcore/cluster/store/divergence.h"
 
 #include <algorithm>

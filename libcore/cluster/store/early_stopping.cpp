@@ -1,3 +1,5 @@
+// Patience and target over one metric.
+
 #include "libcore/cluster/store/early_stopping.h"
 
 #include <cmath>

@@ -1,3 +1,6 @@
+// Appending events to events.jsonl, and retrying those that a full disk
+// refused.
+
 #include "libcore/cluster/store/events.h"
 
 #include <fcntl.h>

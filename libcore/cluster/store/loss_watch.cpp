@@ -1,3 +1,5 @@
+// Detection of divergence in the losses of mini-batches.
+
 #include "libcore/cluster/store/loss_watch.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Names of numbered files: formatting and parsing.
+
 #include "libcore/cluster/store/numbered_name.h"
 
 #include <charconv>

@@ -1,3 +1,5 @@
+// Sets of mini-batches as sorted ranges.
+
 #include "libcore/cluster/store/ranges.h"
 
 #include <algorithm>

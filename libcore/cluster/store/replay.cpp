@@ -1,3 +1,5 @@
+// Replay of an update log from a checkpoint.
+
 #include "libcore/cluster/store/replay.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The step of one averaging round.
+
 #include "libcore/cluster/store/round_step.h"
 
 #include "libcore/exchange/delta.h"

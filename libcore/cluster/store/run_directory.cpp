@@ -1,3 +1,5 @@
+// The run directory: opening, locking, checkpoints, cleaning up.
+
 #include "libcore/cluster/store/run_directory.h"
 
 #include <algorithm>

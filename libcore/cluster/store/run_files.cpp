@@ -1,3 +1,5 @@
+// Names and protection of the files of a run.
+
 #include "libcore/cluster/store/run_files.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Comparison of run.json with the present configuration.
+
 #include "libcore/cluster/store/run_json.h"
 
 #include <utility>

@@ -1,3 +1,5 @@
+// The lock file of a run directory.
+
 #include "libcore/cluster/store/run_lock.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// The state of a run as a checkpoint, and back.
+
 #include "libcore/cluster/store/run_state.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The bound on the size of a step.
+
 #include "libcore/cluster/store/step_bound.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Writing of the update log.
+
 #include "libcore/cluster/store/update_log.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// The step of one sharing update.
+
 #include "libcore/cluster/store/update_step.h"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// Layout and drawing of networks as SVG and DOT.
+
 #include "libcore/convert/export/diagram.h"
 
 #include "libcore/convert/export/layer_name.h"

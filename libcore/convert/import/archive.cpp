@@ -1,3 +1,5 @@
+// Passing of a file's contents from the sandboxed reader.
+
 #include "libcore/convert/import/archive.h"
 
 #include "libcore/base/error.h"

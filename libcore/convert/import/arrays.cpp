@@ -1,3 +1,5 @@
+// Reading of recorded arrays for --check.
+
 #include "libcore/convert/import/arrays.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Comparison of an imported model's outputs with recorded ones.
+
 #include "libcore/convert/import/check.h"
 
 #include <algorithm>

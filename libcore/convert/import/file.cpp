@@ -1,3 +1,5 @@
+// Detection of a file's kind, and its reading in the sandbox.
+
 #include "libcore/convert/import/file.h"
 
 #include <sys/stat.h>

@@ -1,3 +1,5 @@
+// Building of a network node by node.
+
 #include "libcore/convert/import/graph.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Reading of HDF5 files.
+
 #include "libcore/convert/import/hdf5.h"
 
 #include <hdf5.h>

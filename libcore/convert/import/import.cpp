@@ -1,3 +1,5 @@
+// Import of a model of any kind.
+
 #include "libcore/convert/import/import.h"
 
 #include <algorithm>

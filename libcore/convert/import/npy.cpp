@@ -1,3 +1,5 @@
+// Reading of .npy files.
+
 #include "libcore/convert/import/npy.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Filling of a network with the tensors of a state dict.
+
 #include "libcore/convert/import/state_dict.h"
 
 #include <algorithm>

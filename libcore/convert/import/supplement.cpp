@@ -1,3 +1,5 @@
+// Classes and scaling that the user adds to an imported model.
+
 #include "libcore/convert/import/supplement.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Reading of zip archives.
+
 #include "libcore/convert/import/zip.h"
 
 #include <zip.h>

@@ -1,3 +1,5 @@
+// Detection of the processor's vector instructions.
+
 #include "libcore/device/instructions.h"
 
 #include <dnnl.h>

@@ -1,3 +1,5 @@
+// Running of oneDNN primitives on the calling thread.
+
 #include "libcore/device/cpu/onednn.h"
 
 #include <array>

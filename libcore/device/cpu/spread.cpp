@@ -1,3 +1,5 @@
+// Splitting of a primitive's work over threads.
+
 #include "libcore/device/cpu/spread.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Kernels that convert floats to bfloat16.
+
 #include "libcore/device/cuda/cast.h"
 #include "libcore/device/cuda/strips.h"
 

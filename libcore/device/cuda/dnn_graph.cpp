@@ -1,3 +1,5 @@
+// Building and running of cuDNN graphs.
+
 #include "libcore/device/cuda/dnn_graph.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Convolution in float32 by kernels of our own.
+
 #include <array>
 #include <numeric>
 #include <vector>

@@ -1,3 +1,5 @@
+// Loading of CUDA's libraries.
+
 #include "libcore/device/cuda/api.h"
 
 namespace dl::device::cuda {

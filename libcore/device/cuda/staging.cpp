@@ -1,3 +1,5 @@
+// Pinned buffers between host memory and the GPU.
+
 #include "libcore/device/cuda/staging.h"
 
 #include <algorithm>

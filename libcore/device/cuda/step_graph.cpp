@@ -1,3 +1,5 @@
+// Recording and launching of a step as a CUDA graph.
+
 #include "libcore/device/cuda/step_graph.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// A CUDA stream: calls, memory, waiting.
+
 #include "libcore/device/cuda/stream.h"
 
 #include <algorithm>

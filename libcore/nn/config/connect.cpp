@@ -1,3 +1,5 @@
+// Connection of layers by name, and their topological order.
+
 #include "libcore/nn/config/connect.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Keys that many types of layers share.
+
 #include "libcore/nn/config/keys.h"
 
 #include <algorithm>

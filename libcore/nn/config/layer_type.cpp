@@ -1,3 +1,5 @@
+// The list of layer types, and lookup by name.
+
 #include "libcore/nn/config/layer_type.h"
 
 #include <algorithm>

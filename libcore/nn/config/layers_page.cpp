@@ -1,3 +1,5 @@
+// Text of dl-layers(5) from the types of layers.
+
 #include "libcore/nn/config/layers_page.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Suggestions for names that other programs use.
+
 #include "libcore/nn/config/other_names.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Settings with defaults filled in.
+
 #include "libcore/nn/config/settings.h"
 
 #include "libcore/nn/config/config_table.h"

@@ -1,3 +1,5 @@
+// Loss of a constant prediction (baseline).
+
 #include "libcore/nn/data/chance.h"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// Resolution of class weights by name and "balanced".
+
 #include "libcore/nn/data/class_weights.h"
 
 #include <algorithm>

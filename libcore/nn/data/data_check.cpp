@@ -1,3 +1,5 @@
+// Checks that data fit a model.
+
 #include "libcore/nn/data/data_check.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Fitting of PCA and whitening over all data.
+
 #include "libcore/nn/data/fit_decorrelation.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Checks of targets against the range of a loss.
+
 #include "libcore/nn/data/target_range.h"
 
 #include <utility>

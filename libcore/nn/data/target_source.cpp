@@ -1,3 +1,5 @@
+// Targets that are inputs, or columns of them.
+
 #include "libcore/nn/data/target_source.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Normalization of features and targets.
+
 #include "libcore/nn/data/targets.h"
 
 #include <cmath>

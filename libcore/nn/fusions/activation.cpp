@@ -1,3 +1,5 @@
+// Fusion of an activation into the layer before it.
+
 #include "libcore/nn/fusions/fusions.h"
 
 namespace dl::nn::fusions {

@@ -1,3 +1,5 @@
+// Fusion of batch normalization and relu in training.
+
 #include "libcore/nn/fusions/fusions.h"
 #include "libcore/nn/layers/batch_norm.h"
 

@@ -1,3 +1,5 @@
+// Folding of batch normalization into the layer before it, outside training.
+
 #include "libcore/nn/fusions/fusions.h"
 
 namespace dl::nn::fusions {

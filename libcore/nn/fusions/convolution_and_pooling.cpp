@@ -1,3 +1,5 @@
+// Fusion of convolution and max pooling.
+
 #include "libcore/nn/fusions/fusions.h"
 #include "libcore/nn/layers/conv2d.h"
 

@@ -1,3 +1,5 @@
+// The list of fusions, and their application to a plan.
+
 #include "libcore/nn/fusions/fusions.h"
 
 #include <utility>

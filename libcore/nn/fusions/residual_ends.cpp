@@ -1,3 +1,5 @@
+// Fusion of the end of a residual block: normalization, sum and relu.
+
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -1,3 +1,5 @@
+// Upload and normalization of one input on a lane.
+
 #include "libcore/nn/lane/lane_input.h"
 
 #include <algorithm>

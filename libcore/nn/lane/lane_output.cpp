@@ -1,3 +1,5 @@
+// Loss and prediction of one output on a lane.
+
 #include "libcore/nn/lane/lane_output.h"
 
 #include <algorithm>

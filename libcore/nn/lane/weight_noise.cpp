@@ -1,3 +1,5 @@
+// Noisy copies of weights for a training step.
+
 #include "libcore/nn/lane/weight_noise.h"
 
 #include "libcore/base/philox.h"

@@ -1,3 +1,5 @@
+// Common parts of convolutions: keys, shapes, bias, activation.
+
 #include "libcore/nn/layers/convolution.h"
 
 #include "libcore/nn/config/keys.h"

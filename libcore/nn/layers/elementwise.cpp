@@ -1,3 +1,5 @@
+// Checks of inputs that are combined element by element.
+
 #include "libcore/nn/layers/elementwise.h"
 
 #include "libcore/base/error.h"

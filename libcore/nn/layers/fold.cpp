@@ -1,3 +1,5 @@
+// Batch normalization folded into weights.
+
 #include "libcore/nn/layers/fold.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The output of the loss gaussian: means and log variances.
+
 #include "libcore/nn/layers/gaussian_output.h"
 
 #include <optional>

@@ -1,3 +1,5 @@
+// Products, bias and gradients of dense and output.
+
 #include "libcore/nn/layers/linear.h"
 
 #include "libcore/nn/layers/fused_activation.h"

@@ -1,3 +1,5 @@
+// Keys and settings of layers with a loss.
+
 #include "libcore/nn/layers/loss.h"
 
 #include <algorithm>

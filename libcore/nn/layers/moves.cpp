@@ -1,3 +1,5 @@
+// Layers that only move pixels or steps.
+
 #include "libcore/nn/layers/moves.h"
 
 #include "libcore/nn/layers/steps_hint.h"

@@ -1,3 +1,5 @@
+// Loss and predictions of an output layer.
+
 #include "libcore/nn/layers/output.h"
 
 #include <algorithm>

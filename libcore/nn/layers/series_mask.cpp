@@ -1,3 +1,5 @@
+// Masks of series under windows.
+
 #include "libcore/nn/layers/series_mask.h"
 
 namespace dl::nn::layers {

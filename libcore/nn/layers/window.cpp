@@ -1,3 +1,5 @@
+// Keys and sizes of sliding windows.
+
 #include "libcore/nn/layers/window.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The __metadata__ of a model file.
+
 #include "libcore/nn/model/model_metadata.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Stages of layer-wise pretraining.
+
 #include "libcore/nn/model/pretrain.h"
 
 #include <algorithm>

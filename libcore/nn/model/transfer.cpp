@@ -1,3 +1,5 @@
+// Copying of layers between models.
+
 #include "libcore/nn/model/transfer.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Planning of the backward pass.
+
 #include "libcore/nn/plan/plan_backward.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Choice of layers that lanes compute jointly.
+
 #include "libcore/nn/plan/plan_joint.h"
 
 #include <algorithm>

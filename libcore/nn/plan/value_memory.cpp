@@ -1,3 +1,5 @@
+// Assignment of values to shared memory.
+
 #include "libcore/nn/plan/value_memory.h"
 
 #include "libcore/base/display.h"

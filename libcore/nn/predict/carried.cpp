@@ -1,3 +1,5 @@
+// Checks which networks can carry state between calls.
+
 #include "libcore/nn/predict/carried.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Sampling and scoring with autoencoders.
+
 #include "libcore/nn/predict/latent.h"
 
 #include <algorithm>

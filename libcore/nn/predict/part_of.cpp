@@ -1,3 +1,5 @@
+// Cutting a part out of a network.
+
 #include "libcore/nn/predict/part_of.h"
 
 #include <algorithm>

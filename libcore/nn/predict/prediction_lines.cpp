@@ -1,3 +1,5 @@
+// Predictions as JSON Lines.
+
 #include "libcore/nn/predict/prediction_lines.h"
 
 #include <algorithm>

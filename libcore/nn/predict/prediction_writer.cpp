@@ -1,3 +1,5 @@
+// Output of predictions, as JSON Lines or a stream.
+
 #include "libcore/nn/predict/prediction_writer.h"
 
 #include <algorithm>

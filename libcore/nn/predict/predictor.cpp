@@ -1,3 +1,5 @@
+// Batch-wise application of a model to streams.
+
 #include "libcore/nn/predict/predictor.h"
 
 #include <algorithm>

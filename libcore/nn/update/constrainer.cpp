@@ -1,3 +1,5 @@
+// Enforcement of constraints in host memory.
+
 #include "libcore/nn/update/constrainer.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Norm and sign constraints of weights.
+
 #include "libcore/nn/update/constraints.h"
 
 #include "libcore/base/error.h"

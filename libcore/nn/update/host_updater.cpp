@@ -1,3 +1,5 @@
+// Updater steps over vectors in host memory.
+
 #include "libcore/nn/update/host_updater.h"
 
 #include <utility>

@@ -1,3 +1,5 @@
+// Values of schedules, and updater settings for many workers.
+
 #include "libcore/nn/update/schedule.h"
 
 #include <algorithm>

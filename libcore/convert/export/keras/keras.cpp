@@ -1,3 +1,5 @@
+// Export of a model as a Keras model, layer by layer.
+
 #include "libcore/convert/export/keras/keras.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Common parts of the exporters of layers to Keras.
+
 #include "libcore/convert/export/keras/layer.h"
 
 #include <algorithm>

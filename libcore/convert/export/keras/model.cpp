@@ -1,3 +1,5 @@
+// Configuration, HDF5 and zip parts of a Keras file.
+
 #include "libcore/convert/export/keras/model.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Common parts of the exporters of layers to ONNX.
+
 #include "libcore/convert/export/onnx/layer.h"
 
 #include <algorithm>

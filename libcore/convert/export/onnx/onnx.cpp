@@ -1,3 +1,5 @@
+// Export of a model as an ONNX graph, layer by layer.
+
 #include "libcore/convert/export/onnx/onnx.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Pads and output sizes of windows in ONNX.
+
 #include "libcore/convert/export/onnx/window.h"
 
 #include <iterator>

@@ -1,3 +1,5 @@
+// Parsing of a DL4J configuration of any version.
+
 #include "libcore/convert/import/dl4j/conf.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The network document of a DL4J model.
+
 #include "libcore/convert/import/dl4j/document.h"
 
 #include <algorithm>

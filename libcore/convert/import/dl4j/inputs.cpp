@@ -1,3 +1,5 @@
+// Shapes of a DL4J model's inputs, derived from the layers that read them.
+
 #include "libcore/convert/import/dl4j/inputs.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Orders of DL4J's numbers in ours.
+
 #include "libcore/convert/import/dl4j/maps.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Reading of ND4J's arrays.
+
 #include "libcore/convert/import/dl4j/nd4j_array.h"
 
 #include <algorithm>

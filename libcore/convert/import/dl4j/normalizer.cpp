@@ -1,3 +1,5 @@
+// Reading of normalizer.bin.
+
 #include "libcore/convert/import/dl4j/normalizer.h"
 
 #include <algorithm>

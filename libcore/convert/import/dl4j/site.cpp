@@ -1,3 +1,5 @@
+// Common parts of the importers of DL4J layers.
+
 #include "libcore/convert/import/dl4j/site.h"
 
 #include <algorithm>

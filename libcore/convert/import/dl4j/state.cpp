@@ -1,3 +1,5 @@
+// Conversion of DL4J's updater state.
+
 #include "libcore/convert/import/dl4j/state.h"
 
 #include <algorithm>

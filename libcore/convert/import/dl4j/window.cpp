@@ -1,3 +1,5 @@
+// Windows of DL4J's convolutions and pools.
+
 #include "libcore/convert/import/dl4j/window.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Differences between versions and back ends of Keras.
+
 #include "libcore/convert/import/keras/dialect.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Orders of Keras's numbers in ours.
+
 #include "libcore/convert/import/keras/fills.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Translation of Keras 1 configurations to Keras 2.
+
 #include "libcore/convert/import/keras/keras_1.h"
 
 #include <memory>

@@ -1,3 +1,5 @@
+// Common parts of the importers of Keras layers.
+
 #include "libcore/convert/import/keras/site.h"
 
 #include <algorithm>

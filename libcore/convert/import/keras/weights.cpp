@@ -1,3 +1,5 @@
+// Lookup of a layer's weights in the layouts of Keras files.
+
 #include "libcore/convert/import/keras/weights.h"
 
 #include <algorithm>

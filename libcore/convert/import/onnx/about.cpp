@@ -1,3 +1,5 @@
+// Recognition of normalizers and names in models that dl-export wrote.
+
 #include "libcore/convert/import/onnx/about.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Arithmetic on constant tensors.
+
 #include "libcore/convert/import/onnx/constant.h"
 
 #include <algorithm>

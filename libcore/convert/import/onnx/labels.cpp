@@ -1,3 +1,5 @@
+// Recognition of outputs that name classes.
+
 #include "libcore/convert/import/onnx/labels.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Building of the model's nodes from the reader's result.
+
 #include "libcore/convert/import/onnx/model.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Conversion of tensors' numbers from ONNX's types.
+
 #include "libcore/convert/import/onnx/numbers.h"
 
 #include <bit>

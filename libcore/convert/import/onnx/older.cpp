@@ -1,3 +1,5 @@
+// Translation of older operators to newer ones.
+
 #include "libcore/convert/import/onnx/older.h"
 
 #include <map>

@@ -1,3 +1,5 @@
+// The table of attributes and inputs that are read.
+
 #include "libcore/convert/import/onnx/schema.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Common parts of the importers of ONNX nodes.
+
 #include "libcore/convert/import/onnx/site.h"
 
 #include <algorithm>

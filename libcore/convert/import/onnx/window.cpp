@@ -1,3 +1,5 @@
+// Windows of ONNX's convolutions and pools.
+
 #include "libcore/convert/import/onnx/window.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Evaluation of loops over known numbers.
+
 #include "libcore/convert/import/onnx/worker.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The kernels compiled for AVX2.
+
 namespace dl::device {
 namespace {
 constexpr int kLanes = 8;

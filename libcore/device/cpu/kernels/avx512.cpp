@@ -1,3 +1,5 @@
+// The kernels compiled for AVX-512.
+
 namespace dl::device {
 namespace {
 constexpr int kLanes = 16;

@@ -1,3 +1,5 @@
+// The kernels compiled for any processor.
+
 namespace dl::device {
 namespace {
 constexpr int kLanes = 4;

@@ -1,3 +1,5 @@
+// Choice of the kernels for this processor.
+
 #include <cstdlib>
 #include <string>
 
