@@ -1,4 +1,4 @@
-// Checks that a mapped file has not changed.
+// Mapped files, and the pages of theirs that a truncation takes away.
 
 #include "libcore/io/mapped_file.h"
 

@@ -1,4 +1,5 @@
-// Setup of OpenBLAS.
+// Access to OpenBLAS: its version, its kernels, and turns of the threads that
+// call it.
 
 #include "libcore/linalg/openblas.h"
 
