@@ -1,4 +1,4 @@
-// How the heap treats large blocks.
+// Settings of the heap for large blocks.
 
 #ifndef DL_LIBCORE_BASE_HEAP_H_
 #define DL_LIBCORE_BASE_HEAP_H_

@@ -1,5 +1,5 @@
-// Where the library's messages go.  libcore prints nothing itself: a tool
-// hands it a Log (cli/tool.h has the one that writes to stderr).
+// The library's log.  libcore prints nothing itself: a tool hands it a Log
+// (cli/tool.h has the one that writes to stderr).
 
 #ifndef DL_LIBCORE_BASE_LOG_H_
 #define DL_LIBCORE_BASE_LOG_H_

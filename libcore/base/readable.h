@@ -1,4 +1,4 @@
-// Whether a descriptor, as one of a signal, has something to read.
+// Test of a descriptor, such as that of a signal, for something to read.
 
 #ifndef DL_LIBCORE_BASE_READABLE_H_
 #define DL_LIBCORE_BASE_READABLE_H_

@@ -1,4 +1,4 @@
-// Why two DataSet streams cannot be taken as one.
+// Reasons why two DataSet streams cannot be taken as one.
 
 #ifndef DL_LIBCORE_DATA_CONTRADICTION_H_
 #define DL_LIBCORE_DATA_CONTRADICTION_H_

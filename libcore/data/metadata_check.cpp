@@ -1,4 +1,4 @@
-// Whether a record holds what its metadata say.
+// Checks that a record holds what its metadata say.
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Whether shards belong together.
+// Checks that shards belong together.
 //
 // What one run of dl-shard wrote to one prefix is a set, and each shard says
 // which one (Metadata::set).  A run that was killed while it renamed its

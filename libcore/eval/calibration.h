@@ -1,5 +1,4 @@
-// Whether probabilities mean what they say: of the examples predicted with
-// p = 0.8, are 80 % so?
+// Calibration: of the examples predicted with p = 0.8, are 80 % so?
 //
 // ece, mce: expected and largest calibration error of the confidence in the
 // predicted class (Guo et al., "On calibration of modern neural networks",

@@ -1,4 +1,4 @@
-// How the differences that averaging exchanges are written: delta.h codes them.
+// Formats of the differences that averaging exchanges: delta.h codes them.
 
 #ifndef DL_LIBCORE_EXCHANGE_DELTA_FORMAT_H_
 #define DL_LIBCORE_EXCHANGE_DELTA_FORMAT_H_

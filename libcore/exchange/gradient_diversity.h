@@ -1,4 +1,4 @@
-// How much updates that were computed without each other have in common.
+// Measure of what updates computed without each other have in common.
 //
 // k updates that say the same are worth one of them; k that have nothing in
 // common are worth all k.  What k of them are worth is k times their gradient

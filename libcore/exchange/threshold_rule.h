@@ -1,4 +1,5 @@
-// How the threshold of gradient sharing follows the density of what was sent.
+// Rules by which the threshold of gradient sharing follows the density of what
+// was sent.
 //
 // fixed, adaptive and target have the names and rules of Deeplearning4j's
 // FixedThresholdAlgorithm, AdaptiveThresholdAlgorithm and

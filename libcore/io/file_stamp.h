@@ -1,4 +1,4 @@
-// Whether a file was written to while it was open.
+// Stamp of a file, by which writes to it while it is open are noticed.
 
 #ifndef DL_LIBCORE_IO_FILE_STAMP_H_
 #define DL_LIBCORE_IO_FILE_STAMP_H_

@@ -1,5 +1,5 @@
-// Does it pay?  What training on more hosts would give, from what one step
-// costs here and what the lines between master and workers carry.
+// Estimate of the speed of training on more hosts, from the cost of a step here
+// and the bandwidth of the lines between master and workers.
 //
 // Of N hosts, with C seconds of computation for a mini-batch, C(N) for the
 // slowest of N of them, E for coding and D for decoding one update of P bytes,

@@ -1,5 +1,4 @@
-// How stale updates were when they were applied: counts, for a mean, a median
-// and the largest.
+// Summary of staleness: counts, for a mean, a median and the largest.
 
 #ifndef DL_LIBCORE_CLUSTER_REPORT_STALENESS_SUMMARY_H_
 #define DL_LIBCORE_CLUSTER_REPORT_STALENESS_SUMMARY_H_

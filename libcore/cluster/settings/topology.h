@@ -1,5 +1,5 @@
-// How what all workers are told gets to them: from the master to each, or
-// through a tree of them.
+// Topologies for messages to all workers: from the master to each, or through a
+// tree of them.
 
 #ifndef DL_LIBCORE_CLUSTER_SETTINGS_TOPOLOGY_H_
 #define DL_LIBCORE_CLUSTER_SETTINGS_TOPOLOGY_H_

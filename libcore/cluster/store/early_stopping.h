@@ -1,4 +1,4 @@
-// When a run has learnt enough: patience and target over one metric.
+// Early stopping: patience and target over one metric.
 
 #ifndef DL_LIBCORE_CLUSTER_STORE_EARLY_STOPPING_H_
 #define DL_LIBCORE_CLUSTER_STORE_EARLY_STOPPING_H_

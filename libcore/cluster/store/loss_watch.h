@@ -1,4 +1,4 @@
-// Whether training goes wrong, by what a run has seen of itself.
+// Detection of divergence from a run's own history.
 //
 // Losses are added up to blocks of some mini-batches, and each block is held
 // against two levels: the lowest that the run's smoothed loss has had, and

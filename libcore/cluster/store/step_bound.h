@@ -1,4 +1,4 @@
-// How far one step may take the parameters.
+// Bound on how far one step may take the parameters.
 //
 // What is accepted of a worker is logged and applied by all, and cannot be
 // taken back.  So it is looked at before: a step may not be out of all

@@ -1,4 +1,4 @@
-// Whether somebody named a layer.
+// Test whether somebody named a layer.
 
 #ifndef DL_LIBCORE_CONVERT_EXPORT_LAYER_NAME_H_
 #define DL_LIBCORE_CONVERT_EXPORT_LAYER_NAME_H_

@@ -1,5 +1,5 @@
-// From the nodes to a document of dl-network(5): which of them are outputs, and
-// what they are trained for.
+// The document of dl-network(5) from nodes: which of them are outputs, and
+// their losses.
 
 #include <algorithm>
 #include <cctype>

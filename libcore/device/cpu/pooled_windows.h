@@ -1,5 +1,5 @@
-// Where a convolution followed by 2x2 max pooling looks, and how many images of
-// it are worked on at a time.
+// Windows of a convolution followed by 2x2 max pooling, and the number of
+// images that are worked on at a time.
 
 #ifndef DL_LIBCORE_DEVICE_CPU_POOLED_WINDOWS_H_
 #define DL_LIBCORE_DEVICE_CPU_POOLED_WINDOWS_H_

@@ -1,6 +1,6 @@
-// How own kernels are written: as functions of one element or of one block of
-// threads, that a grid calls.  nvcc compiles them for the GPU; any other
-// compiler makes functions of the host of them, which tests run block by block
+// Kernels of our own: functions of one element or of one block of threads, that
+// a grid calls.  nvcc compiles them for the GPU; any other compiler makes
+// functions of the host of them, which tests run block by block
 // (tests/unit/device/emulated).
 //
 //   each(stream, n, [=] DL_DEVICE(std::int64_t i) { y[i] += a * x[i]; });

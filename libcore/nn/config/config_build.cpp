@@ -1,5 +1,5 @@
-// From a document to a NetworkConfig: fills in defaults and what layers take
-// over from the top.
+// Conversion of a document to a NetworkConfig: fills in defaults and what
+// layers take over from the top.
 
 #include <algorithm>
 #include <iterator>

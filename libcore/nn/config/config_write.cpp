@@ -1,4 +1,4 @@
-// From a NetworkConfig to a document that says everything.
+// Conversion of a NetworkConfig to a document with every default.
 
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/config/config_table.h"

@@ -1,4 +1,4 @@
-// How the layers of a network are joined: names become values, and layers come
+// Connection of the layers of a network: names become values, and layers come
 // into topological order.
 
 #ifndef DL_LIBCORE_NN_CONFIG_CONNECT_H_

@@ -1,5 +1,4 @@
-// Whether data fit a model: the one place that decides it, for training,
-// evaluation and prediction.
+// The one check that data fit a model, for training, evaluation and prediction.
 
 #ifndef DL_LIBCORE_NN_DATA_DATA_CHECK_H_
 #define DL_LIBCORE_NN_DATA_DATA_CHECK_H_

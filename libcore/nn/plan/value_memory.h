@@ -1,4 +1,4 @@
-// How much memory the values of a network take, and which of them share it.
+// Memory of the values of a network, and which of them share it.
 
 #ifndef DL_LIBCORE_NN_PLAN_VALUE_MEMORY_H_
 #define DL_LIBCORE_NN_PLAN_VALUE_MEMORY_H_

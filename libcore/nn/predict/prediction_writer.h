@@ -1,4 +1,4 @@
-// Where the predictions of a run go, batch after batch, in the order of the
+// Writer of a run's predictions, batch after batch, in the order of the
 // examples: JSON Lines (prediction_lines.h), or a DataSet stream with the
 // model's outputs as labels, or as features.
 

@@ -1,5 +1,5 @@
-// From the lanes' gradients to updates: gradient normalization, l1 and l2,
-// updaters.
+// Plan of the updates from the lanes' gradients: gradient normalization, l1 and
+// l2, updaters.
 //
 // The flat vectors are cut into pieces, none across two tensors, which are
 // dealt to the lanes in runs of as many parameters that are trained; those of

@@ -1,4 +1,4 @@
-// From the order of DL4J's numbers to that of ours.
+// Maps from the order of DL4J's numbers to that of ours.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_DL4J_MAPS_H_
 #define DL_LIBCORE_CONVERT_IMPORT_DL4J_MAPS_H_

@@ -1,5 +1,5 @@
-// How a layer starts, what it is held to and what disturbs its weights, as keys
-// of its nodes.
+// Training settings of a layer, as keys of its nodes: initialization,
+// constraints, weight noise.
 
 #include <cmath>
 #include <map>

@@ -1,4 +1,5 @@
-// How a layer starts and what it is held to, as keys of a node.
+// Training settings of a layer, as keys of a node: initialization and
+// constraints.
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,4 @@
-// How a Keras model was compiled: the pieces of what is written, and the
-// optimizer.
+// The compiled part of a Keras model: losses, metrics, and the optimizer.
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Where a Keras file keeps the weights of a layer.
+// Places of a layer's weights in a Keras file.
 //
 //   legacy   GROUP/LAYER has an attribute weight_names, the arrays in order;
 //            those of a nested model are in one list
