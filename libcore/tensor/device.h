@@ -80,9 +80,8 @@ class Device {
   // as c; shift and scale are [1] (for all) or [channels].
   virtual void upload_scaled(View dst, const Tensor& src, View shift,
                              View scale) = 0;
-  // Announces the next inputs of these two, which stay unchanged until then: it
-  // may be on its way while the device computes. Empty: what was said does not
-  // hold.
+  // Announces the next inputs of these two, unchanged until then, to be copied
+  // while the device computes.  Empty: takes the announcement back.
   virtual void expect(std::span<const Tensor* const> /*next*/) {}
   // dst [n, classes] = one-hot of src [n] (checked: integers in 0..classes-1).
   virtual void upload_one_hot(View dst, const Tensor& src) = 0;
