@@ -59,8 +59,8 @@ void declare(dl::cli::Options& opt, Args& a) {
           "kind of evaluation: classification, binary, roc, regression or "
           "calibration; may be repeated");
   opt.add("top", &a.top, "N",
-          "classification: also count as right if the label is among the N "
-          "likeliest classes");
+          "for classification: also the share of labels among the N likeliest "
+          "classes");
   opt.add("threshold", &a.threshold, "P",
           "lowest output, or probability of the second of two classes, that "
           "counts as yes");

@@ -32,10 +32,11 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("output-of", &a.nodes, "NODE",
           "write the values of this layer or node instead of the outputs; may "
           "be repeated");
-  opt.add("top", &a.top, "N", "jsonl: list the N likeliest classes");
+  opt.add("top", &a.top, "N",
+          "with --format jsonl: list the N likeliest classes");
   opt.add("threshold", &a.threshold, "P",
-          "jsonl: lowest output, or probability of the second of two classes, "
-          "that counts as yes");
+          "with --format jsonl: lowest output, or probability of the second of "
+          "two classes, that counts as yes");
   opt.add("sample", &a.sample, "N",
           "generate N examples from random codes of an autoencoder, reading no "
           "input");
@@ -49,9 +50,9 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("keep-state", &a.state, "FILE",
           "file that carries the recurrent state from one call to the next");
   opt.flag("keep-features", &a.keep_features,
-           "dls: copy the features to the output, too");
+           "with --format dls: copy the features to the output, too");
   opt.flag("no-provenance", &a.no_provenance,
-           "dls: do not record the command line in the output");
+           "with --format dls: do not record the command line in the output");
   dl::declare_predictor(opt, a.predictor);
   opt.rest(&a.operands);
 }

@@ -14,8 +14,8 @@ inline void declare_averaging(dl::cli::Options& opt,
                               dl::cluster::AveragingOptions& a) {
   opt.section("Averaging");
   opt.add("frequency", &a.frequency, "COUNT",
-          "mini-batches that a replica trains between two averages; 0: 5, or "
-          "as bmuf and diloco have it");
+          "mini-batches that a replica trains between two averages; 0 stands "
+          "for 5, with bmuf 50, with diloco 500");
   opt.add("workers", &a.workers, "COUNT",
           "replicas in a round; 0: as many as --local, or as workers that have "
           "joined");
@@ -25,10 +25,12 @@ inline void declare_averaging(dl::cli::Options& opt,
   opt.add("outer", &a.outer, "METHOD",
           "outer optimizer that applies the average: plain, momentum, "
           "nesterov, bmuf or diloco");
-  opt.add("outer-rate", &a.outer_rate, "RATE",
-          "learning rate of the outer optimizer; 0: 1, or as diloco has it");
+  opt.add(
+      "outer-rate", &a.outer_rate, "RATE",
+      "learning rate of the outer optimizer; 0 stands for 1, with diloco 0.7");
   opt.add("outer-momentum", &a.outer_momentum, "MOMENTUM",
-          "momentum of the outer optimizer; negative: 0.9, or as bmuf has it");
+          "momentum of the outer optimizer; negative stands for 0.9, with bmuf "
+          "1 - 1/replicas");
   opt.add("delta", &a.delta, "FORMAT",
           "number format in which replicas send changes: f32, f16, int8 or "
           "sparse:DENSITY:BITS");
@@ -42,8 +44,9 @@ inline void declare_sharing(dl::cli::Options& opt,
   opt.add("threshold", &s.threshold, "RULE",
           "threshold that update elements must exceed to be sent: fixed:T, "
           "adaptive[:T], target:DENSITY or quantile:DENSITY");
-  opt.add("per-tensor", &s.per_tensor, "YES-NO",
-          "yes: a separate threshold for each tensor; no: one for all");
+  opt.add(
+      "per-tensor", &s.per_tensor, "YES-NO",
+      "yes: a separate threshold for each tensor; no: one threshold for all");
   opt.add("warmup", &s.warmup, "COUNT",
           "mini-batches over which the density of updates falls to its target");
   opt.add("clip", &s.clip, "MULTIPLE",
@@ -54,13 +57,13 @@ inline void declare_sharing(dl::cli::Options& opt,
           "share updates (after the updater) or gradients (before it): update "
           "or gradient");
   opt.add("masking", &s.masking, "YES-NO",
-          "yes: with --share gradient, reset the momentum of elements that "
+          "with --share gradient: yes resets the momentum of elements that "
           "were sent");
   opt.add("combine", &s.combine, "RULE",
           "weight of concurrent updates: diversity, sum, mean or scaled");
-  opt.add(
-      "in-flight", &s.in_flight, "COUNT",
-      "updates of its own that a worker may have sent without an answer; 0: 1");
+  opt.add("in-flight", &s.in_flight, "COUNT",
+          "updates that a worker may have sent and not yet had answered; 0 "
+          "stands for 1");
   opt.add("staleness-rule", &s.staleness_rule, "RULE",
           "scaling of updates that arrive late (stale): none, inverse, "
           "exponential:RATE or fasgd");

@@ -32,8 +32,9 @@ void CommonOptions::declare(Options& options) {
   options.flag("quiet,q", &quiet, "print only warnings and errors");
   options.flag("verbose,v", &verbose, "print more messages");
   options.flag("progress", &progress, "show progress even without a terminal");
-  options.flag("no-progress", &no_progress, "never show progress");
-  options.flag("no-pipe", &no_pipe, "refuse pipe: sources");
+  options.flag("no-progress", &no_progress,
+               "never show progress, even on a terminal");
+  options.flag("no-pipe", &no_pipe, "refuse inputs of the form pipe:COMMAND");
   options.flag("print-config", &print_config,
                "print every setting and where it comes from");
 }

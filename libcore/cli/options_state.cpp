@@ -162,8 +162,9 @@ std::string Options::State::help_text() const {
                            : "      --";
     left += option.name;
     if (option.takes_value) left += " " + option.metavar;
+    // One line an option, so that grep shows all of it.
     if (left.size() + 2 > kColumn)
-      left += "\n" + std::string(kColumn, ' ');
+      left += "  ";
     else
       left.resize(kColumn, ' ');
     text += left + option.help;
