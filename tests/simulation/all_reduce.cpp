@@ -1,3 +1,5 @@
+// Simulated synchronous training with a dense all-reduce.
+
 #include "tests/simulation/all_reduce.h"
 
 #include <algorithm>

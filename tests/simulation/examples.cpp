@@ -1,3 +1,5 @@
+// Examples of simulated runs, and evaluation on held-out data.
+
 #include "tests/simulation/examples.h"
 
 #include <limits>

@@ -1,3 +1,5 @@
+// Times of simulated hosts and lines.
+
 #include "tests/simulation/hosts.h"
 
 #include <algorithm>

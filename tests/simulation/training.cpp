@@ -1,3 +1,5 @@
+// Simulated runs: the event loop with a master and workers.
+
 #include "tests/simulation/training.h"
 
 #include <algorithm>

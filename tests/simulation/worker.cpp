@@ -1,3 +1,5 @@
+// A worker of a simulated run.
+
 #include "tests/simulation/worker.h"
 
 #include <utility>

@@ -1,3 +1,5 @@
+// Tests of libcore/base/json.h.
+
 #include "libcore/base/json.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,5 @@
+// Tests of libcore/base/parallel.h.
+
 #include "libcore/base/parallel.h"
 
 #include <atomic>

@@ -1,3 +1,5 @@
+// Tests of libcore/base/philox.h.
+
 #include "libcore/base/philox.h"
 
 #include <catch2/catch.hpp>

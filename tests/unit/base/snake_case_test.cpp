@@ -1,3 +1,5 @@
+// Tests of libcore/base/snake_case.h.
+
 #include "libcore/base/snake_case.h"
 
 #include <catch2/catch.hpp>

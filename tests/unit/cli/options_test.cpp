@@ -1,3 +1,5 @@
+// Tests of libcore/cli/options.h.
+
 #include "libcore/cli/options.h"
 
 #include <catch2/catch.hpp>

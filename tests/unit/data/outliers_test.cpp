@@ -1,3 +1,5 @@
+// Tests of libcore/data/outliers.h.
+
 #include "libcore/data/outliers.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,5 @@
+// Test of the instructions that a processor is said to have.
+
 #include "libcore/device/instructions.h"
 
 #include <dnnl.h>

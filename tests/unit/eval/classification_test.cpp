@@ -1,3 +1,5 @@
+// Tests of libcore/eval/classification.h.
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <sstream>

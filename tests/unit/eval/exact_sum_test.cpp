@@ -1,3 +1,5 @@
+// Tests of libcore/eval/exact_sum.h.
+
 #include "libcore/eval/exact_sum.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,5 @@
+// Tests of evaluations of models with several outputs.
+
 #include "libcore/eval/outputs.h"
 
 #include <catch2/catch.hpp>

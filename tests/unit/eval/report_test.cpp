@@ -1,3 +1,5 @@
+// Tests of libcore/eval/report.h.
+
 #include "libcore/eval/report.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,5 @@
+// Tests of libcore/exchange/fasgd.h.
+
 #include "libcore/exchange/fasgd.h"
 
 #include <catch2/catch.hpp>

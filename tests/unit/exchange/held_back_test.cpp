@@ -1,3 +1,5 @@
+// Tests of libcore/exchange/held_back.h.
+
 #include "libcore/exchange/held_back.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,5 @@
+// Tests of libcore/exchange/momentum_correction.h.
+
 #include "libcore/exchange/momentum_correction.h"
 
 #include <catch2/catch.hpp>

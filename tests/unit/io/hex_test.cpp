@@ -1,3 +1,5 @@
+// Tests of libcore/io/hex.h.
+
 #include "libcore/io/hex.h"
 
 #include <array>

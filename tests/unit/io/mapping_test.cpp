@@ -1,3 +1,5 @@
+// Tests of libcore/io/mapping.h.
+
 #include "libcore/io/mapping.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// Tests of libcore/io/own_file.h.
+
 #include "libcore/io/own_file.h"
 
 #include <fcntl.h>

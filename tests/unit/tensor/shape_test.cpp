@@ -1,3 +1,5 @@
+// Tests of libcore/tensor/shape.h.
+
 #include "libcore/tensor/shape.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,5 @@
+// Tests of tensors and their types.
+
 #include "libcore/tensor/tensor.h"
 
 #include <catch2/catch.hpp>

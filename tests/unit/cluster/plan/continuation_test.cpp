@@ -1,3 +1,5 @@
+// Tests of libcore/cluster/plan/continuation.h.
+
 #include "libcore/cluster/plan/continuation.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,5 @@
+// Tests of libcore/cluster/records/odd_values.h.
+
 #include "libcore/cluster/records/odd_values.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,5 @@
+// Tests of libcore/cluster/report/estimate.h.
+
 #include "libcore/cluster/report/estimate.h"
 
 #include <catch2/catch.hpp>

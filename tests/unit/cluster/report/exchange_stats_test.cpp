@@ -1,3 +1,5 @@
+// Tests of exchange statistics in messages (cluster/protocol/exchange_stats.h).
+
 #include "libcore/cluster/protocol/exchange_stats.h"
 
 #include <catch2/catch.hpp>

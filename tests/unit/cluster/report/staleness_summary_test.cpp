@@ -1,3 +1,5 @@
+// Tests of libcore/cluster/report/staleness_summary.h.
+
 #include "libcore/cluster/report/staleness_summary.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,5 @@
+// Tests of libcore/cluster/settings/gradient_sharing.h.
+
 #include "libcore/cluster/settings/gradient_sharing.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,5 @@
+// Tests of libcore/cluster/settings/worker_advice.h.
+
 #include "libcore/cluster/settings/worker_advice.h"
 
 #include <catch2/catch.hpp>

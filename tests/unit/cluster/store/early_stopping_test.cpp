@@ -1,3 +1,5 @@
+// Tests of libcore/cluster/store/early_stopping.h.
+
 #include "libcore/cluster/store/early_stopping.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,5 @@
+// Tests of libcore/cluster/store/events.h.
+
 #include "libcore/cluster/store/events.h"
 
 #include <catch2/catch.hpp>

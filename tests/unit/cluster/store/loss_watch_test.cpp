@@ -1,3 +1,5 @@
+// Tests of libcore/cluster/store/loss_watch.h.
+
 #include "libcore/cluster/store/loss_watch.h"
 
 #include <catch2/catch.hpp>

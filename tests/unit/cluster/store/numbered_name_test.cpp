@@ -1,3 +1,5 @@
+// Tests of libcore/cluster/store/numbered_name.h.
+
 #include "libcore/cluster/store/numbered_name.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,5 @@
+// Tests of libcore/cluster/store/run_directory.h.
+
 #include "libcore/cluster/store/run_directory.h"
 
 #include <unistd.h>

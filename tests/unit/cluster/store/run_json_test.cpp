@@ -1,3 +1,5 @@
+// Tests of libcore/cluster/store/run_json.h.
+
 #include "libcore/cluster/store/run_json.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,5 @@
+// Tests of libcore/convert/export/diagram.h.
+
 #include "libcore/convert/export/diagram.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,5 @@
+// Tests of libcore/convert/import/apart.h.
+
 #include "libcore/convert/import/apart.h"
 
 #include <fcntl.h>

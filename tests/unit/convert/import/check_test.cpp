@@ -1,3 +1,5 @@
+// Tests of libcore/convert/import/check.h.
+
 #include "libcore/convert/import/check.h"
 
 #include <catch2/catch.hpp>

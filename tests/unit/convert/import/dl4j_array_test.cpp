@@ -1,3 +1,5 @@
+// Tests of reading ND4J's arrays and normalizers.
+
 #include <bit>
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,3 +1,5 @@
+// Tests of libcore/convert/import/graph.h.
+
 #include "libcore/convert/import/graph.h"
 
 #include <catch2/catch.hpp>

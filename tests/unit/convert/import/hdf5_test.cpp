@@ -1,3 +1,5 @@
+// Tests of libcore/convert/import/hdf5.h.
+
 #include "libcore/convert/import/hdf5.h"
 
 #include <hdf5.h>

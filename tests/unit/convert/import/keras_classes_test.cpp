@@ -1,3 +1,5 @@
+// Test that dl-import(1) lists every class of Keras.
+
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>

@@ -1,3 +1,5 @@
+// Tests of libcore/convert/import/npy.h.
+
 #include "libcore/convert/import/npy.h"
 
 #include <catch2/catch.hpp>

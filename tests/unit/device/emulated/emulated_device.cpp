@@ -1,3 +1,5 @@
+// Opening of the emulated cuda device.
+
 #include "tests/unit/device/emulated/emulated_device.h"
 
 #include "libcore/device/cuda/cuda_device.h"

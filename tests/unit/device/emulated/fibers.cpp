@@ -1,3 +1,5 @@
+// Fibers that run the threads of an emulated block.
+
 #include "tests/unit/device/emulated/fibers.h"
 
 #include <utility>

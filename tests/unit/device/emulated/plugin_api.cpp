@@ -1,3 +1,5 @@
+// Entry point of the emulated device as a plug-in.
+
 #include "tests/unit/device/emulated/emulated_api.h"
 
 namespace dl::device::cuda {

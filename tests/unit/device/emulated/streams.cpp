@@ -1,3 +1,5 @@
+// Streams and events of the emulated GPU.
+
 #include "tests/unit/device/emulated/streams.h"
 
 #include <algorithm>

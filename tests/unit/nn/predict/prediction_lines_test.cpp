@@ -1,3 +1,5 @@
+// Tests of libcore/nn/predict/prediction_lines.h.
+
 #include "libcore/nn/predict/prediction_lines.h"
 
 #include <catch2/catch.hpp>

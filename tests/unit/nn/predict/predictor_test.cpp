@@ -1,3 +1,5 @@
+// Tests of libcore/nn/predict/predictor.h.
+
 #include "libcore/nn/predict/predictor.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,5 @@
+// Tests of the warm-up of learning rates.
+
 #include "libcore/nn/update/warmup.h"
 
 #include <catch2/catch.hpp>
