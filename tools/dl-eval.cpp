@@ -107,8 +107,8 @@ void evaluate(const dl::eval::Evaluations& all,
       });
 }
 
-// All inputs.  Which network sees which input, and when, changes nothing:
-// merging is exact.
+// All inputs.  The assignment of inputs to networks, and their order, change
+// nothing: merging is exact.
 dl::eval::Evaluations evaluate_all(const Args& a,
                                    const std::vector<dl::eval::Bar>& bars) {
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};

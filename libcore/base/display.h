@@ -18,7 +18,7 @@ std::size_t utf8_length(std::string_view text);
 bool is_utf8(std::string_view text);
 
 // Control characters, and bytes that are no UTF-8, in C style ("\n", "\x1b");
-// the rest as it is.  What was displayed once does not change again.
+// the rest as it is.  Text that was displayed once does not change again.
 std::string displayed(std::string_view text);
 // The same in single quotes, as messages have names.
 std::string in_quotes(std::string_view text);

@@ -58,8 +58,8 @@ class Options {
   // Whether the command line or the environment set it.
   bool given(const std::string& name) const;
   // Options of these names, or of a section, have no effect in this run: if the
-  // command line gives one, throws Error{kUsage}, "--header " + why.  What the
-  // environment says is meant for other runs as well, and passed over.
+  // command line gives one, throws Error{kUsage}, "--header " + why.  Settings
+  // of the environment are meant for other runs as well, and skipped.
   void refuse(const std::vector<std::string>& names,
               const std::string& why) const;
   void refuse_section(const std::string& title, const std::string& why) const;

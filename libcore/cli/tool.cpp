@@ -32,7 +32,7 @@ namespace dl::cli {
 namespace {
 
 // A process may be started without descriptors 0 to 2; a file opened later
-// would become one of them.  Who writes to a standard output that is not there
+// would become one of them.  A tool that writes to a missing standard output
 // must learn it, so its place is taken by something that cannot be written.
 void open_standard_files() {
   for (int fd = 0; fd <= 2; ++fd)

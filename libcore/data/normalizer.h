@@ -49,8 +49,8 @@ struct Normalizer {
   // An example as it is stored, for an input of that shape: what it has instead
   // of the last dimension, if it mixes.
   tensor::Shape stored(const tensor::Shape& input) const;
-  // Inverse of (y - shift) * scale. values: rows of columns. Of one that does
-  // not mix.
+  // Inverse of (y - shift) * scale. values: rows of columns. Only for a
+  // normalizer that does not mix.
   void undo(std::span<float> values) const;
 
   Json to_json() const;

@@ -1,8 +1,8 @@
 // Checks that shards belong together.
 //
-// What one run of dl-shard wrote to one prefix is a set, and each shard says
-// which one (Metadata::set).  A run that was killed while it renamed its
-// shards, or files copied over each other, mix two sets under one prefix; a
+// The shards that one run of dl-shard wrote to one prefix are a set, and each
+// shard says which one (Metadata::set).  A run that was killed while it renamed
+// its shards, or files copied over each other, mix two sets under one prefix; a
 // copy that failed leaves a set without a shard.
 
 #ifndef DL_LIBCORE_DATA_SET_CHECK_H_

@@ -13,8 +13,8 @@ namespace dl::data {
 
 // One side of a zip, as it is named: "left=a.dls" has all tensors of a.dls as
 // features/left, labels/left and so on, "labels/same=b.dls" the labels of b.dls
-// alone, "features=c.dls" its features, without a name.  What is behind '=' may
-// be a pattern: then its files come one after the other.
+// alone, "features=c.dls" its features, without a name.  The input after '='
+// may be a pattern: then its files come one after the other.
 struct ZipSide {
   std::string kind;  // "features", "labels", or "" for all
   std::string name;

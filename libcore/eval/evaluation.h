@@ -49,14 +49,13 @@ class Evaluation {
   // "digit:accuracy"; of the only output, "accuracy".
   std::string called(std::string_view name) const;
 
-  // predictions: kF32 [n, outputs].  labels: classes [n] or values
-  // [n, outputs].  mask: [n], 0 leaves an example out, anything else counts it
-  // once; or null.  Of sequences all have steps as their second dimension
+  // predictions: kF32 [n, outputs].  labels: classes [n] or values [n,
+  // outputs].  mask: [n], 0 leaves an example out, anything else counts it
+  // once; or null.  For sequences all have steps as their second dimension
   // (mask may), and each step counts as an example; the pixels of images the
-  // same.
-  // Throws Error: kData, shapes or labels do not fit, or "the model's output
-  // for example 17 is not finite" (numbered from 0, the first one given to
-  // this object).  The examples before it have been counted.
+  // same. Throws Error: kData, shapes or labels do not fit, or "the model's
+  // output for example 17 is not finite" (numbered from 0, the first one given
+  // to this object).  The examples before it have been counted.
   virtual void add(const tensor::Tensor& predictions,
                    const tensor::Tensor& labels,
                    const tensor::Tensor* mask) = 0;

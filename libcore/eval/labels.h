@@ -27,10 +27,9 @@ class Labels {
   Labels(const tensor::Tensor& labels, const tensor::Shape& shape,
          std::int64_t first);
 
-  // The class of example i, 0..classes-1; a single output has two classes.  Of
-  // a row: where its largest value is.
-  // Throws Error: kData, there is no such class, or the row is all zeros or has
-  // what is no share of a class.
+  // The class of example i, 0..classes-1; a single output has two classes.  For
+  // a row: the place of its largest value. Throws Error: kData, there is no
+  // such class, or the row is all zeros or has what is no share of a class.
   std::int64_t class_of(std::int64_t i) const;
 
   // Whether output j should be 1 for example i.

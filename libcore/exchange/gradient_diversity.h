@@ -1,7 +1,7 @@
 // Measure of what updates computed without each other have in common.
 //
 // k updates that say the same are worth one of them; k that have nothing in
-// common are worth all k.  What k of them are worth is k times their gradient
+// common are worth all k.  The worth of k of them is k times their gradient
 // diversity, sum |u|^2 / |sum u|^2 (Yin et al., AISTATS 2018), which is what
 // AdaScale multiplies the learning rate of a k times larger mini-batch with
 // (Johnson et al., ICML 2020).  With rho, the mean correlation of two of them,

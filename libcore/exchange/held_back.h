@@ -4,7 +4,7 @@
 // Where another worker sends a quantum, its residual has just reached it.  The
 // mean of what the own residual is there, by the quantum, is what one residual
 // tells of another: rho, 1 if they are alike, 0 if they have nothing in common.
-// Of N - 1 others the sum is then (N - 1) rho r at the best guess.
+// For N - 1 others the sum is then (N - 1) rho r at the best guess.
 //
 // That is trusted little at first, and by 1 - 1/e after kRounds messages of
 // each of the others: on the plateau that many a loss begins with, all drift

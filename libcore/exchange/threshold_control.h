@@ -9,8 +9,8 @@
 // sends in about every other message, which costs nothing.
 //
 // quantile: the threshold is what the largest of a sample of |residual +
-// update| reach, as many of them as make up the density.  What was sent too
-// much or too little is made good by the next ones.  A part that is to send
+// update| reach, as many of them as make up the density.  Messages that are too
+// large or too small are made up for by the next ones.  A part that is to send
 // less than one quantum a message sends its largest every few messages.
 //
 // Warm-up (Lin et al. 2018): the density of target and quantile falls

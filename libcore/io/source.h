@@ -61,7 +61,7 @@ class Source {
 
   // From now on read() throws Error{kIo} in place of waiting when the
   // descriptor `stop`, which outlives the source's use, has become readable.
-  // What never waits for others may take no notice.
+  // Sources that never wait for others may ignore it.
   virtual void stop_at(int stop) { static_cast<void>(stop); }
 
   // How to name this source in a message: "standard input", "'a.dls'".

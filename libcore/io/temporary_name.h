@@ -23,7 +23,7 @@ std::string folder_of(const std::string& path);
 
 // Removes the temporary files that were to be called `path` if their writer is
 // gone: from here, a process that is no more; from elsewhere, one that has
-// written nothing for a day.  What cannot be removed stays.
+// written nothing for a day.  Files that cannot be removed stay.
 void remove_abandoned(const std::string& path);
 
 // Bytes of NAME that a temporary name has at most.

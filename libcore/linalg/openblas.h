@@ -15,9 +15,9 @@ std::string processor();
 // While one lives, OpenBLAS computes on the calling thread alone, which is one
 // of many that compute side by side.  Every call of it has one.
 //
-// Of the variants of the library only that for pthreads may be called by
-// several threads at once: with the serial one of 0.3.21 they get wrong sums,
-// with that for OpenMP they stall.  There they take turns.
+// Only the pthreads variant of the library may be called by several threads at
+// once: with the serial one of 0.3.21 they get wrong sums, with that for OpenMP
+// they stall.  There they take turns.
 class Turn {
  public:
   Turn();

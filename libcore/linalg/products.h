@@ -23,8 +23,8 @@ struct Factor {
 void multiply(float* c, std::int64_t c_row, std::int64_t m, std::int64_t n,
               std::int64_t k, Factor a, Factor b, bool add);
 
-// The lower triangle of s [n, n] += x' x, x: [rows, n].  What is above the
-// diagonal is left alone.
+// The lower triangle of s [n, n] += x' x, x: [rows, n].  Elements above the
+// diagonal are left alone.
 void add_squares(double* s, std::int64_t n, const double* x, std::int64_t rows);
 
 }  // namespace dl::linalg

@@ -55,7 +55,7 @@ struct Flow {
   // padding.  Empty: none is.
   std::vector<tensor::View> masks;
   // The state of types that carry one and go on from it, as the blueprint lists
-  // it: [n, ...] before the steps, after forward() behind them.  Of no
+  // it: [n, ...] before the steps, after forward() behind them.  Without
   // elements: it starts at 0 and is not kept.
   std::vector<tensor::View> state = {};
   // Where the gradients of the inputs go, empty where nobody needs one, and the
@@ -120,7 +120,7 @@ struct LayerSite {
 class Memory {
  public:
   explicit Memory(tensor::Device& device) : device_(&device) {}
-  // Zeros; they live as long as this.  Of no elements: an empty view.
+  // Zeros; they live as long as this.  Without elements: an empty view.
   tensor::View allocate(tensor::Shape shape);
   tensor::View allocate(tensor::Shape shape, tensor::DType dtype);
   std::size_t bytes() const { return bytes_; }

@@ -33,8 +33,8 @@ enum class Activation {
   kLogSoftmax  // over the last dimension
 };
 
-// The formulas are in dl-network(5), ACTIVATIONS.  Of the numbers each function
-// looks at its own alone.
+// The formulas are in dl-network(5), ACTIVATIONS.  Each function uses only its
+// own parameters.
 struct ActivationSpec {
   Activation kind = Activation::kIdentity;
   // Slope of leaky_relu, of capped_relu below its threshold and of

@@ -24,7 +24,7 @@ struct BatchNorm {
 };
 
 // Device::batch_statistics(), in one pass; false: nothing is done, that gains
-// nothing there.  Of all rows of x [..., c]: mean and variance (of the
+// nothing there.  For all rows of x [..., c]: mean and variance (of the
 // population); and the running ones, which move: running = decay running + (1 -
 // decay) those.  All [c]; running ones may be empty.
 struct BatchStatistics {

@@ -38,8 +38,8 @@ enum class EpsilonAt { kRoot, kSquare, kCorrected };
 // formula, dl-network(5) (kNone: u = g', kAdamW: as kAdam); and at last
 //   u' = u + decay w.
 //
-// What the step before it found decides on the device, without a wait: numbers,
-// or empty.
+// The findings of the step before it decide on the device, without a wait:
+// numbers, or empty.
 struct UpdaterStep {
   View factor = {};  // a number that scale is multiplied with
   View guard = {};   // a number; where it is NaN, nothing is written

@@ -1,6 +1,6 @@
 #!/bin/bash
-# In place of ssh: HOST COMMAND runs the command here, in a way that depends on
-# the host.  Who kills this leaves the command running, as with ssh.
+# In place of ssh: HOST COMMAND runs the command here, in a way that depends on the
+# host.  Killing this leaves the command running, as with ssh.
 host=$1 command=$2
 echo "$host $command" >>rsh.commands
 case $host in

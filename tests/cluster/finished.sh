@@ -1,5 +1,5 @@
 #!/bin/bash
-# Who waits for a master whose run is finished is told so: by a master that is
+# Workers that wait for a master whose run is finished are told so: by a master that is
 # started again, and by the file in which it says where it is.
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data

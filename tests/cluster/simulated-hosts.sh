@@ -1,6 +1,6 @@
 #!/bin/bash
-# What is synchronous learns the same with real workers and on simulated hosts,
-# bit by bit, however uneven these are.
+# Synchronous modes learn the same with real workers and on simulated hosts, bit by bit,
+# however uneven these are.
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
 

@@ -1,7 +1,8 @@
 #!/bin/bash
-# The commands of dl-cluster(7) for object stores, with the AWS command line and a server
-# of S3's protocol (moto).  What is cut off on its way is refused.  DL_S3_VENV is a virtual
-# environment with both; else .venv/s3 of the repository is made, once.
+# The commands of dl-cluster(7) for object stores, with the AWS command line and a
+# server of S3's protocol (moto).  A stream that is cut off on its way is refused.
+# DL_S3_VENV is a virtual environment with both; else .venv/s3 of the repository is
+# made, once.
 limit=200
 # shellcheck source=tests/engines/_lib.sh
 . "$DL_TEST_ROOT/tests/engines/_lib.sh"

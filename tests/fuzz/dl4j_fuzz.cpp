@@ -1,6 +1,6 @@
 // libFuzzer target: configurations of Deeplearning4j, with as many parameters
-// as follow a NUL behind them, and arrays of ND4J.  What is made of one must be
-// a network, or be refused as a mistake in the data.
+// as follow a NUL behind them, and arrays of ND4J.  Its result must be a
+// network, or be refused as a mistake in the data.
 
 #include <cstdint>
 #include <cstdlib>

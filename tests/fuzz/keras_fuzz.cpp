@@ -1,5 +1,5 @@
-// libFuzzer target: configurations of Keras models.  What is made of one must
-// be a network, or be refused as a mistake in the data.
+// libFuzzer target: configurations of Keras models.  Its result must be a
+// network, or be refused as a mistake in the data.
 
 #include <cstdint>
 #include <cstdlib>

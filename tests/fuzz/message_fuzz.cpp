@@ -1,6 +1,6 @@
-// Frames of a message: each piece of input is [length, 2 bytes][bytes].  What
-// decodes is read as every kind of message; its checksum is mended first, so
-// that what lies behind it is reached.
+// Frames of a message: each piece of input is [length, 2 bytes][bytes].  A
+// decoded message is read as every kind; its checksum is mended first, so that
+// what lies behind it is reached.
 
 #include <cstring>
 #include <vector>

@@ -1,5 +1,5 @@
-// libFuzzer target: network configurations.  What parses must resolve to a
-// document that parses to the same.
+// libFuzzer target: network configurations.  A parsed document must resolve to
+// a document that parses to the same.
 
 #include <cstdint>
 #include <cstdlib>

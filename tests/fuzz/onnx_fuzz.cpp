@@ -1,5 +1,5 @@
-// libFuzzer target: files of ONNX.  What is made of one must be a network, or
-// be refused as a mistake in the data.
+// libFuzzer target: files of ONNX.  Its result must be a network, or be refused
+// as a mistake in the data.
 
 #include <sys/mman.h>
 

@@ -37,11 +37,11 @@ class RunStore {
   bool holds_run() const { return !directory_.configuration().is_null(); }
 
   // The state of the newest checkpoint and the log after it, or where the plan
-  // starts; whether that is finished is for the plan to say.  Of a finished
-  // run, writes the model if it is not there.  The plan must outlive the store.
-  // A run that has learnt nothing yet may become another.
-  // Throws Error: kConfig, kData, kIo, kCantCreate.
-  // Defaults that the run was begun with stay as they were.
+  // starts; whether that is finished is for the plan to say.  For a finished
+  // run, writes the model if it is missing.  The plan must outlive the store. A
+  // run that has learnt nothing yet may become another. Throws Error: kConfig,
+  // kData, kIo, kCantCreate. Defaults that the run was begun with stay as they
+  // were.
   RunState take_up(Plan& plan);
   // The finds of take_up(): whether there was a run, its checkpoint ("" for
   // none) and the updates or rounds replayed.

@@ -1,9 +1,9 @@
 // The shards of a run as the master sees them.
 //
 // A file stays where it is: workers that have it under the same path read it
-// themselves.  What comes as a stream ("-", "pipe:...") is written into the run
-// directory first.  Records are read again only for workers that cannot open
-// the file.
+// themselves.  Data that come as a stream ("-", "pipe:...") is written into the
+// run directory first.  Records are read again only for workers that cannot
+// open the file.
 
 #ifndef DL_LIBCORE_CLUSTER_RECORDS_MASTER_DATA_H_
 #define DL_LIBCORE_CLUSTER_RECORDS_MASTER_DATA_H_

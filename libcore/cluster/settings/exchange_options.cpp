@@ -36,8 +36,8 @@ AveragingSettings published(Method method, bool adaptive) {
       s.outer = {Kind::kNesterov, 1, 0};
       s.momentum_of_replicas = true;
       s.frequency = 50;
-      // Momentum starts afresh as published.  What adaptive updaters start
-      // afresh with are steps that are far too large.
+      // Momentum starts afresh as published.  Adaptive updaters with fresh
+      // state start with steps that are far too large.
       s.updater_state = adaptive ? UpdaterState::kKeep : UpdaterState::kReset;
       break;
     case Method::kDiloco:  // Douillard et al. 2023

@@ -3,10 +3,10 @@
 //
 // Parameters and velocity follow from the coded average, as they do in every
 // worker, and in sync, where that is a gradient, so does updater state;
-// statistics and averaged updater state are there as they were sent.
-// What a lossy format has left out of the averages does not follow from what
-// was sent: it is there as it is, so that such an entry takes a little more
-// than one of f32, and a master that goes on loses nothing of it.
+// statistics and averaged updater state are there as they were sent. The
+// residual that a lossy format has left out of the averages does not follow
+// from the messages: it is stored as it is, so that such an entry takes a
+// little more than one of f32, and a master that goes on loses nothing of it.
 
 #ifndef DL_LIBCORE_CLUSTER_STORE_AVERAGING_LOG_H_
 #define DL_LIBCORE_CLUSTER_STORE_AVERAGING_LOG_H_

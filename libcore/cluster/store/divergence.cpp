@@ -85,7 +85,7 @@ std::int64_t examples_in(std::span<const EpochScore> history) {
   return examples;
 }
 
-// The loss that a run ends with; none: it is too early to tell.  Of the first
+// The loss that a run ends with; none: it is too early to tell.  For the first
 // epoch, which has the losses from before anything was learnt, blocks tell.
 std::optional<double> last_loss(const RunState& state) {
   if (state.history.size() > 1 &&

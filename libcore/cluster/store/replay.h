@@ -25,11 +25,10 @@ constexpr std::uint64_t kLastUpdate = std::numeric_limits<std::uint64_t>::max();
 // after the last of them.  In averaging so does all else; in sharing running
 // statistics follow at an epoch's end only, the updater state not at all.
 // Returns the number of updates.  at_epoch_end, if given, sees the state as it
-// was after each epoch on the way.
-// What is damaged, cut short or missing is warned of, and nothing after it is
-// applied.
-// Throws Error: kData, a log is of another run, or has an update that cannot be
-// applied; kProtocol, it is of another version; kIo.
+// was after each epoch on the way. Damaged, truncated or missing parts are
+// warned of, and nothing after it is applied. Throws Error: kData, a log is of
+// another run, or has an update that cannot be applied; kProtocol, it is of
+// another version; kIo.
 std::uint64_t replay(
     const std::string& folder, const LogIdentity& identity, RunState& state,
     std::uint64_t until, const Log& log,

@@ -20,9 +20,9 @@ std::string checkpoint_name(std::int64_t number);
 // removes.  The lock is not among them.
 bool is_of_run(const std::string& name);
 
-// run.json of the folder, or null: there is none.  What stands where in it has
-// been looked at as far as nobody checks it later.
-// Throws Error: kData, it is damaged; kIo.
+// run.json of the folder, or null: there is none.  Its structure has been
+// checked as far as nobody checks it later. Throws Error: kData, it is damaged;
+// kIo.
 Json read_configuration(const std::string& folder);
 
 // Whether the folder has a run.json that dl-master wrote.

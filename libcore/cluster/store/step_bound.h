@@ -1,11 +1,11 @@
 // Bound on how far one step may take the parameters.
 //
-// What is accepted of a worker is logged and applied by all, and cannot be
-// taken back.  So it is looked at before: a step may not be out of all
-// proportion to the parameters, and adding it may not overflow, now or in any
-// sum on the way.  For that an upper bound of |parameter| is kept along, which
-// costs nothing for each step; the parameters themselves are looked at only
-// when a step seems too large.
+// An update that is accepted is logged and applied by all, and cannot be taken
+// back.  So it is looked at before: a step may not be out of all proportion to
+// the parameters, and adding it may not overflow, now or in any sum on the way.
+// For that an upper bound of |parameter| is kept along, which costs nothing for
+// each step; the parameters themselves are looked at only when a step seems too
+// large.
 
 #ifndef DL_LIBCORE_CLUSTER_STORE_STEP_BOUND_H_
 #define DL_LIBCORE_CLUSTER_STORE_STEP_BOUND_H_

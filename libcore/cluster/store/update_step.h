@@ -10,7 +10,7 @@
 namespace dl::cluster {
 
 // Makes the state after the update of that before it: parameters, version,
-// threshold and counters.  Which mini-batches are committed is the caller's.
+// threshold and counters.  The caller decides which mini-batches are committed.
 // The payload has passed inspect_threshold(), which told its size, the sum of
 // magnitudes; 0 if it is empty.
 void apply_update(const LogEntry& entry, double size, RunState& state);

@@ -1,9 +1,9 @@
 // Work on a file that is not trusted, in a process of its own.
 //
-// Libraries that read other people's formats have had holes.  What one of them
-// does with a file happens in a child that has the file in memory, and can do
-// nothing but compute and hand back bytes: it opens nothing, makes no files or
-// processes, has no network, and its memory and time are limited.
+// Libraries that read other people's formats have had holes.  Its work on a
+// file happens in a child that has the file in memory, and can do nothing but
+// compute and hand back bytes: it opens nothing, makes no files or processes,
+// has no network, and its memory and time are limited.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_APART_H_
 #define DL_LIBCORE_CONVERT_IMPORT_APART_H_
@@ -37,7 +37,7 @@ std::shared_ptr<const io::Mapping> run_apart(
     const ApartLimits& limits, const std::function<void(const Write&)>& work);
 
 // In the child: no more memory, time, files or system calls than reading needs.
-// What the system does not know is left out (seccomp).
+// Calls that the system does not know are left out (seccomp).
 void confine(const ApartLimits& limits);
 
 }  // namespace dl::convert

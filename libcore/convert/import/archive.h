@@ -30,7 +30,7 @@ struct Array {
 
 struct Archive {
   // Contents of an HDF5 file: "attributes", a JSON object {path: {name: text or
-  // array of texts}}, the root's path being "/", and "unread", hdf5.h. Of a
+  // array of texts}}, the root's path being "/", and "unread", hdf5.h. For a
   // zip: its members by their names.
   std::map<std::string, std::string> texts;
   std::map<std::string, Array> arrays;  // "model_weights/dense/dense/kernel:0"

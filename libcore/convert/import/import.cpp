@@ -278,8 +278,8 @@ std::uint64_t size_of(const onnx::Model& model, const File& file) {
   return size;
 }
 
-// A few nodes can ask for gigabytes and minutes: all is worked out apart
-// first, where both are limited.  What is wrong besides is said here.
+// A few nodes can ask for gigabytes and minutes: all is worked out apart first,
+// where both are limited.  Other errors are reported here.
 Imported import_onnx(const File& file, const ImportOptions& options) {
   onnx::Model model = onnx::model_of(file.archive, file.path);
   const std::uint64_t size = size_of(model, file);

@@ -1,6 +1,6 @@
 // Threads that a CpuDevice has beside its own for a while: a primitive that has
-// enough to do splits its result among them.  What each element comes to does
-// not depend on how it is split.
+// enough to do splits its result among them.  The value of each element does
+// not depend on the split.
 
 #ifndef DL_LIBCORE_DEVICE_CPU_SPREAD_H_
 #define DL_LIBCORE_DEVICE_CPU_SPREAD_H_

@@ -20,9 +20,8 @@ struct State {
   float m, v, x;
 };
 
-// Each makes an update of a gradient and moves the state, which kState says
-// how much of there is.  What overflows in the state before kWatched shows in
-// the update.
+// Each makes an update of a gradient and moves the state, which kState says how
+// much of there is.  Overflows of the state before kWatched show in the update.
 struct Sgd {
   static constexpr int kState = 0, kWatched = 0;
   static DL_INLINE float update(const UpdaterNumbers& p, float g, State&) {

@@ -2,8 +2,8 @@
 // and else by own kernels.
 //
 // With bfloat16, what is multiplied is bfloat16, and so is the result, which
-// cuDNN has no more digits of then; its sums are float32.  What it has no such
-// engine for with bfloat16, it computes of floats with TF32.
+// cuDNN has no more digits of then; its sums are float32.  Where it has no such
+// engine for bfloat16, it computes with floats in TF32.
 
 #include <algorithm>
 #include <array>

@@ -100,8 +100,8 @@ struct Places {
   }
 };
 
-// A box of taps.  What is summed over are numbers of (tap, channel), channels
-// of a group innermost.
+// A box of taps.  The sum runs over numbers of (tap, channel), channels of a
+// group innermost.
 struct TapBox {
   int d, h, w;            // its first
   FewDivisor plane, row;  // of taps

@@ -150,8 +150,8 @@ class DnnGraph {
   void relu(std::int64_t y, std::int64_t a);
 
   // The first right engine by cuDNN's expected speed, among those that compute
-  // it on tensor cores to the same bits each time; nothing: there is none. Of
-  // factors that are floats these take TF32.
+  // it on tensor cores to the same bits each time; nothing: there is none. For
+  // float factors these use TF32.
   using Check = std::function<bool(DnnPlan&)>;
   std::optional<DnnPlan> plan(const Check& is_right = {}) const;
 

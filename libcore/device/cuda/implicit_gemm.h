@@ -6,11 +6,11 @@
 // hold is on its way in registers.  Where a tile is small, `slices` of the
 // threads take turns along the depth, and add up their sums at the end.
 //
-// Shared memory is [depth, width], so that threads load four neighbors of a
-// row or column at once.  Lanes are laid out in squares of 2x2, which makes
-// pairs of neighboring lanes load the same 16 bytes: half a warp then takes
-// one turn.  What comes along k is written across: columns are permuted, by
-// swizzle(), such that a warp's 32 go to 32 banks.
+// Shared memory is [depth, width], so that threads load four neighbors of a row
+// or column at once.  Lanes are laid out in squares of 2x2, which makes pairs
+// of neighboring lanes load the same 16 bytes: half a warp then takes one turn.
+// Elements along k are written across: columns are permuted, by swizzle(), such
+// that a warp's 32 go to 32 banks.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_IMPLICIT_GEMM_H_
 #define DL_LIBCORE_DEVICE_CUDA_IMPLICIT_GEMM_H_

@@ -1,6 +1,6 @@
 // Kernels over rows of numbers of one kind whose threads keep to as many
-// neighboring columns as 16 bytes hold.  What each column has of its own is
-// worked out once in a block.
+// neighboring columns as 16 bytes hold.  The values of each column are computed
+// once in a block.
 //
 // Map: a kernel's numbers and what it does with them,
 //   struct Column;

@@ -34,9 +34,9 @@ class DataCheck {
   explicit DataCheck(const Model& model, Outputs outputs = Outputs::kLearnt);
 
   // How data with this metadata are brought into the order that the model
-  // knows.  What is put right, or is odd, is in the note.
-  // Throws Error: kData, they do not fit: shapes, names of columns or classes,
-  // a dtype that the normalizer was not made for.
+  // knows.  The note has corrections and oddities. Throws Error: kData, they do
+  // not fit: shapes, names of columns or classes, a dtype that the normalizer
+  // was not made for.
   data::Alignment examine(const data::Metadata& data, Labels labels) const;
 
   // Metadata of the data after alignment.

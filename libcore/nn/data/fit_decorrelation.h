@@ -24,11 +24,9 @@ using EachRecord = std::function<void(
 // which an example has as many rows as the input's other dimensions say: an
 // image of 28 by 28 pixels is a row of 784 columns for an input [50] of pca:50,
 // a series of steps [20, 13] is 20 rows of 13 for an input [20, 5] of pca:5.
-// Steps that a mask hides do not count.
-// What of it is worth knowing goes to the log.
-// Throws Error: kConfig, an input has other columns than are made, or there are
-// too many; kData, values are not finite, or there are none; and what `records`
-// does.
+// Steps that a mask hides do not count. Remarks go to the log. Throws Error:
+// kConfig, an input has other columns than are made, or there are too many;
+// kData, values are not finite, or there are none; and what `records` does.
 std::vector<data::Normalizer> fit_decorrelation(
     const data::Decorrelation& wanted, const NetworkConfig& config,
     const data::Metadata& metadata, const EachRecord& records, const Log& log);

@@ -69,7 +69,7 @@ bool batch_normalisation(const NetworkConfig& config, const Layout& layout,
 bool batch_norm_and_relu(const NetworkConfig& config, const Layout& layout,
                          const Pair& pair);
 // The end of a residual block: relu of a sum of two, one of which is batch
-// normalization by itself.  Of the whole plan, as three become one.
+// normalization by itself.  Works on the whole plan, as three become one.
 void residual_ends(const NetworkConfig& config, const Layout& layout,
                    Plan& plan);
 // An activation behind a layer that has none.

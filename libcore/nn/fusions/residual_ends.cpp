@@ -19,7 +19,7 @@ bool is(const NetworkConfig& config, const PlannedLayer& step,
 }
 
 // The batch normalization whose output only the sum reads; the earlier one of
-// two.  Of sequences, padding would be in its gradient.
+// two.  For sequences, padding would be in its gradient.
 std::optional<std::size_t> norm_of(const NetworkConfig& config,
                                    const Layout& layout, const Plan& plan,
                                    const Readers& readers, std::size_t sum) {

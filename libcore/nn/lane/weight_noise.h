@@ -3,8 +3,8 @@
 //
 // DropConnect: L. Wan et al., "Regularization of Neural Networks using
 // DropConnect" (2013), inverted, so that nothing is to be scaled afterwards.
-// What is drawn follows from the network's seed, the name of the mini-batch,
-// the layer and the place of the weight, never from the lane or host.
+// The noise follows from the network's seed, the name of the mini-batch, the
+// layer and the place of the weight, never from the lane or host.
 
 #ifndef DL_LIBCORE_NN_LANE_WEIGHT_NOISE_H_
 #define DL_LIBCORE_NN_LANE_WEIGHT_NOISE_H_

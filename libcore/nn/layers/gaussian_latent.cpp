@@ -1,8 +1,8 @@
 // The code of a variational autoencoder (Kingma and Welling 2013): drawn from
 // the normal distribution that its input says, and kept near N(0, 1).
 //
-// What is drawn follows, as what dropout keeps, from the network's seed, the
-// name of the mini-batch, the layer and the place of the example in the
+// The random numbers follow, as those of dropout do, from the network's seed,
+// the name of the mini-batch, the layer and the place of the example in the
 // mini-batch, never from the lane or host that computes it.
 
 #include "libcore/base/error.h"

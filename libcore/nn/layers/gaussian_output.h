@@ -1,6 +1,6 @@
 // The output of a layer whose loss is `gaussian`: twice as many numbers come
-// before it, means and logarithms of variances.  What it gives are the means;
-// the rest is for the loss alone.
+// before it, means and logarithms of variances.  Its outputs are the means; the
+// rest is for the loss alone.
 
 #ifndef DL_LIBCORE_NN_LAYERS_GAUSSIAN_OUTPUT_H_
 #define DL_LIBCORE_NN_LAYERS_GAUSSIAN_OUTPUT_H_

@@ -25,8 +25,8 @@ bool is_on(const Settings& settings, std::string_view key) {
   return settings.has(key) && settings.flag(key);
 }
 
-// Specification of one direction. What it writes of rows [steps, 2 units] is
-// left to the caller.
+// Specification of one direction. The caller chooses its part of rows [steps, 2
+// units].
 tensor::RecurrentSpec spec_of(tensor::Cell cell, const Settings& settings,
                               const tensor::Shape& input) {
   tensor::RecurrentSpec spec{

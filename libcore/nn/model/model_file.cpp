@@ -91,8 +91,8 @@ void resize(Model& model, const Layout& layout, bool with_state) {
     model.updater_state.resize(static_cast<std::size_t>(layout.state_count));
 }
 
-// Whether a block has NaN or infinity: all bits of the exponent set.  Of a
-// fixed size, so that the loop vectorises.
+// Whether a block has NaN or infinity: all bits of the exponent set.  The size
+// is fixed, so that the loop is vectorized.
 constexpr std::size_t kBlock = 1024;
 bool finite_block(const float* values) {
   std::uint32_t worst = 0;

@@ -100,9 +100,9 @@ Plan plan_of(const NetworkConfig& config, const Layout& layout, bool training,
              Division division = {});
 
 // Where in one piece of memory each buffer lies, in numbers from its start, for
-// so many examples, and how long that piece is.  Those that are in use at the
-// same time do not overlap; each lies at a multiple of 64 bytes.
-// whole: the room that one of a whole buffer takes, 1 or, of halves, 2.
+// so many examples, and how long that piece is.  Buffers in use at the same
+// time do not overlap; each lies at a multiple of 64 bytes. whole: the room
+// that one of a whole buffer takes, 1 or, of halves, 2.
 struct Places {
   std::vector<std::int64_t> offsets;
   std::int64_t elements = 0;

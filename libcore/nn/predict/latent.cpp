@@ -181,7 +181,7 @@ Scorer::State::State(const Model& given, const ScoreOptions& chosen)
 }
 
 // Codes for what the encoder says of each example: means, and logarithms of
-// variances.  Those of an example follow from the seed and its number.
+// variances.  The codes of an example follow from the seed and its number.
 void Scorer::State::draw(const Tensor& encoded) {
   const std::int64_t n = encoded.shape()[0], units = encoded.elements() / n / 2;
   Tensor& z = codes.tensors["features"];

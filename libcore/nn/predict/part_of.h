@@ -17,15 +17,13 @@ namespace dl::nn {
 // inputs: names of inputs or nodes, whose values are given; none: the network's
 // own inputs, as far as they are needed, which data then call what they did.
 // outputs: one or more nodes, of any type, whose values are wanted; in this
-// order.
-// The part has the parameters, statistics and normalizers that it has in the
-// whole; of the data it knows what the whole does, of nodes that are inputs now
-// nothing.
-// What it says, the whole network says at the same place, on the cpu and
-// reference to the bit, unless a fusion spans the cut.  The part is not written
-// as a document, nor trained.
-// Throws Error: kUsage, "no node is called 'cod'; did you mean 'code'? The
-// nodes are ..."; an output does not depend on an input, or on more than these.
+// order. The part has the parameters, statistics and normalizers that it has in
+// the whole; of the data it knows what the whole does, of nodes that are inputs
+// now nothing. Its values are those of the whole network at the same place, on
+// the cpu and reference to the bit, unless a fusion spans the cut.  The part is
+// not written as a document, nor trained. Throws Error: kUsage, "no node is
+// called 'cod'; did you mean 'code'? The nodes are ..."; an output does not
+// depend on an input, or on more than these.
 Model part_of(const Model& model, std::span<const std::string> inputs,
               std::span<const std::string> outputs);
 

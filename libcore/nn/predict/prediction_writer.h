@@ -53,8 +53,8 @@ struct StreamOptions {
 
 // labels or features: [n, ...output] in kF32, of several outputs "labels/NAME";
 // labels are called as the model's outputs are.  "id" and "index" are copied,
-// and of features the input's labels as well.  Of sequences the
-// masks become theirs, in kU8 if all masks of the input are, and padding is 0.
+// and of features the input's labels as well.  For sequences the masks become
+// theirs, in kU8 if all masks of the input are, and padding is 0.
 std::unique_ptr<PredictionWriter> write_stream(const Model& model,
                                                std::unique_ptr<io::Sink> sink,
                                                const StreamOptions& options);

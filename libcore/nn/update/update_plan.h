@@ -12,8 +12,9 @@
 // memory traffic.  step() is Device::update(), which reads gradient, state and
 // parameters once and writes what changes.
 //
-// What the passes find stays on the device, a number for each piece; so both
-// may follow each other without a wait, and what they found is read at the end.
+// The findings of the passes stay on the device, a number for each piece; so
+// both may follow each other without a wait, and what they found is read at the
+// end.
 //
 // Nothing that is not finite spreads: of a gradient that is not judge() leaves
 // a guard, with which step() writes nothing.  A finite one may still overflow
@@ -47,7 +48,7 @@ class UpdatePlan {
   // lane; between them and what is asked for of the first lane's device, all
   // lanes meet.
   //
-  // Of elements [begin, end), where no tensor is cut: the first gradient
+  // For elements [begin, end), where no tensor is cut: the first gradient
   // becomes the sum of all, in their order; the others are as LaneGradients
   // says.  Once for all elements.
   void gather(int lane, tensor::Device& device,

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What Deeplearning4j recorded of its own evaluations, of models that it trained: how
-# often each class is taken for which, areas under the ROC curves, how often what is
+# Compares evaluations with those that Deeplearning4j recorded for models that it trained:
+# how often each class is taken for which, areas under the ROC curves, how often what is
 # predicted is so, and histograms.
 recorded=$DL_TEST_DATA/dl4j
 if [ -z "$DL_TEST_DATA" ] || [ ! -d "$recorded" ]; then

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the name of a file may be, and what goes without saying.
+# Names of output files, and the default format.
 . "$DL_TEST_ROOT/tests/cli/dl-eval/_pets.sh"
 cp "$models/pets.safetensors" .
 dl-export pets.safetensors -o PETS.ONNX && dl-export pets.safetensors -o pets.onnx && cmp PETS.ONNX pets.onnx && echo same

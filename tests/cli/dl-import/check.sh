@@ -1,6 +1,5 @@
 #!/bin/bash
-# What a model is checked with is read once, whatever it comes through, and is
-# something to check it with.
+# Data for --check are read once, whatever they come through, and must have examples.
 golden=$DL_TEST_ROOT/tests/golden/keras
 printf '1,2,3,0,0,0\n8,7,6,5,4,3\n' >x.csv
 dl-import -q "$golden/words.json" --weights "$golden/words.weights.h5" -o m.safetensors

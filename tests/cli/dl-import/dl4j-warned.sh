@@ -1,6 +1,5 @@
 #!/bin/sh
-# What is otherwise here in training than in Deeplearning4j is said, and what is the
-# same is not.
+# Differences in training from Deeplearning4j are reported, and agreements are not.
 norm() { # DIMENSION
 	printf '{"@class": "x.MaxNormConstraint", "maxNorm": 2.0, "params": ["W"], "dimensions": [%s]}' "$1"
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What Deeplearning4j's formulas say of its models, ours say, too: each of the
-# models that tests/golden/dl4j/make.py wrote.
+# Imported models predict as Deeplearning4j's formulas do: each of the models that
+# tests/golden/dl4j/make.py wrote.
 golden=$DL_TEST_ROOT/tests/golden/dl4j
 check() { # NAME OPTION...
 	name=$1

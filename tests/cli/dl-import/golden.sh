@@ -1,6 +1,6 @@
 #!/bin/sh
-# What Keras saved predicts here what it predicted there: in a .keras file, in HDF5,
-# and as a configuration with weights beside it.
+# Models of Keras predict here as they predicted there: in a .keras file, in HDF5, and as
+# a configuration with weights beside it.
 golden=$DL_TEST_ROOT/tests/golden/keras
 check() { # NAME ARGUMENT...
 	name=$1

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What dl-export wrote comes back as it was: raw data go in, names and normalizers are
-# there again, and the file that is made of it is the same.
+# Models that dl-export wrote come back unchanged: raw data go in, names and normalizers
+# are there again, and the file that is made of it is the same.
 digits=$DL_TEST_ROOT/scripts/examples/digits.csv.gz
 data() { # NAME OPTION...
 	zcat "$digits" | head -200 | dl-preprocess csv -q --label -1 --dtype u8 "${@:2}" | dl-shard -q -o "$1"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What PyTorch exported predicts here what it predicts in ONNX Runtime, and its state
-# dict in the same network as well.
+# Models exported by PyTorch predict here as in ONNX Runtime, and so does their state dict
+# in the same network.
 golden=$DL_TEST_ROOT/tests/golden/onnx
 check() { # NAME
 	echo "$1:"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What a user knows of a model that its file does not say: names of classes, and
-# how bytes were normalized; and what the model trains with is said.
+# Facts that a user adds to a model whose file lacks them: names of classes, and how bytes
+# were normalized; and what the model trains with is said.
 golden=$DL_TEST_ROOT/tests/golden/keras
 words() {
 	dl-import "$golden/words.json" --weights "$golden/words.weights.h5" -o m.safetensors "$@"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# That the best model was removed from the run is said, not passed over.
+# The loss of a run's best model is reported, not passed over.
 . "$DL_TEST_ROOT/tests/cli/dl-master/_iris.sh"
 run() {
   dl-master -q --net net.json --data 'train-*.dls' --eval-data test.dls \

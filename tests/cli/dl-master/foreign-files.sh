@@ -1,6 +1,5 @@
 #!/bin/bash
-# What others have called as a run calls its files is neither replaced nor
-# waited for.
+# Files of others with names that a run uses are neither replaced nor waited for.
 . "$DL_TEST_ROOT/tests/cli/dl-master/_iris.sh"
 try() {
   DL_MASTER_EPOCHS=${epochs:-1} timeout 60 dl-master -q --net net.json --data 'train-*.dls' --batch 8 --local 1 \

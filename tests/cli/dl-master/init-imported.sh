@@ -1,6 +1,6 @@
 #!/bin/sh
-# What another program trained goes on from the state of its updaters, and from the
-# steps that they have behind them; sharing starts them afresh.
+# Models of another program continue from the state of their updaters, and from the steps
+# that they have behind them; sharing starts them afresh.
 dl-import -q "$DL_TEST_ROOT/tests/golden/dl4j/functions.zip" -o model.safetensors 2>/dev/null
 i=0
 while [ $i -lt 8 ]; do

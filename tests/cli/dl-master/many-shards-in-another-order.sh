@@ -1,5 +1,5 @@
 #!/bin/bash
-# What is put right in many shards is told once, and how many they are.
+# A correction in many shards is reported once, with their number.
 . "$DL_TEST_ROOT/tests/cli/dl-master/_iris.sh"
 points 1 120 | dl-preprocess csv --label 4 --classes c,a,b --no-provenance |
   dl-shard -q -n 3 -o turned --no-provenance >/dev/null

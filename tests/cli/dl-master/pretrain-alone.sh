@@ -1,6 +1,7 @@
 #!/bin/bash
-# Pretraining alone, from data without labels; the model that it leaves goes on
-# with data that have some.  What does not go on is said before anything is lost.
+# Pretraining alone, from data without labels; the model that it leaves goes on with
+# data that have some.  Options that do not go together are refused before anything is
+# lost.
 rows() { # FIRST LAST
   awk -v OFS=, -v from="$1" -v to="$2" 'BEGIN {
     print "a", "b", "c", "kind"

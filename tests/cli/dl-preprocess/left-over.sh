@@ -1,6 +1,6 @@
 #!/bin/sh
-# What kill -9 left goes with the next run that writes the file, and not while
-# its writer runs.
+# Leftovers of kill -9 are removed by the next run that writes the file, and not while
+# their writer runs.
 yes 1,0 | head -1000 >a.csv
 dl-preprocess csv --label -1 --classes 0,1 -o x.dls 'pipe:exec yes 1,0' &
 until find . -name '*.tmp' | grep -q . || ! kill -0 $!; do :; done

@@ -1,5 +1,5 @@
-# Standard output that was closed cannot take the product: 74.  What has no
-# product there does not need it.
+# Standard output that was closed cannot take the product: 74.  Commands without a product
+# there do not need it.
 make-dataset 10 >a.dls
 dl-shard --info a.dls >&-
 echo "status $?"

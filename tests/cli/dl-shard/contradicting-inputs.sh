@@ -1,5 +1,5 @@
 #!/bin/sh
-# What differs is named, and both inputs.
+# Both inputs are named, and their difference.
 make-dataset 10 >a.dls
 make-dataset 10 4 1 regression >b.dls
 dl-shard -o x a.dls b.dls

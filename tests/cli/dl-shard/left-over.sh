@@ -1,6 +1,6 @@
 #!/bin/sh
-# What kill -9 left, also of shards that there are no more, goes with the next
-# run of that prefix.
+# Leftovers of kill -9, also of shards that no longer exist, are removed by the next run
+# of that prefix.
 make-dataset 10 >a.dls
 DL_FAILPOINTS=publish.rename=kill@1 dl-shard -q -n 4 -o x a.dls &
 wait $! 2>/dev/null

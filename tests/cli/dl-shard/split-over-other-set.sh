@@ -1,5 +1,5 @@
 #!/bin/sh
-# What was under a prefix goes with --force, however it was split.
+# Older shards under a prefix are removed by --force, however they were split.
 make-dataset 40 >a.dls
 make-dataset 50 >b.dls
 dl-shard -q -n 2 -o q-own a.dls # another prefix, which stays

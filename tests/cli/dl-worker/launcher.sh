@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a launcher says is told, and what does not fit; so is an address that this
-# host does not have.
+# The launcher's rank is reported, and contradictions; so is an address that this host
+# does not have.
 try() {
   "$@" dl-worker --master "ipc://$PWD/none" --wait 0 2>&1 | grep -v 'no answer'
 }

@@ -13,9 +13,9 @@ next=0
 
 fail() { echo "FAILED: $*"; exit 1; }
 
-# The command blocks of FILE: .blocks/1, .blocks/2, ...  They are those between
-# lines of ``` in which a line begins with a command.  What looks like one in
-# the manual's sources has backslashes to be removed.
+# The command blocks of FILE: .blocks/1, .blocks/2, ...  They are those between lines of
+# ``` in which a line begins with a command.  In the manual's sources, blocks have
+# backslashes to be removed.
 page() { # FILE
   awk -v folder="$blocks" -v manual="${1##*.}" '
     /^```/ {

@@ -1,6 +1,6 @@
 // Convolution and pooling of volumes: by hand, gradients by finite differences,
-// the cpu device against the reference.  What they share with images is tried
-// there.
+// the cpu device against the reference.  Properties that they share with images
+// are tested there.
 
 #include "tests/unit/device/lab.h"
 

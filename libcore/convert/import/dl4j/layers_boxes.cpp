@@ -1,8 +1,8 @@
 // Boxes around things (YOLO): what its layer makes of a convolution's numbers.
 //
-// Those of each place are, for each box: where its middle is in the place, x
-// and y, how large it is, whether there is one, and how likely it is of each
-// class.
+// The numbers of each place are, for each box: where its middle is in the
+// place, x and y, how large it is, whether there is one, and how likely it is
+// of each class.
 
 #include <algorithm>
 

@@ -141,8 +141,8 @@ Flow separable(Site& site) {
   return flow;
 }
 
-// [channels, filters, window...] as [filters, window..., channels].  What
-// their padding takes away is cut off.
+// [channels, filters, window...] as [filters, window..., channels].  Their
+// padding is cropped.
 Flow transposed(Site& site) {
   const Flow value = window_input(site, 2);
   check_inputs(site, value);

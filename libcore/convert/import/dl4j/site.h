@@ -205,7 +205,7 @@ Aim aim_of(Site& site, const Json& loss, const Json& activation);
 
 // The keys of training of a node of a type that trains so (nn::Trains).
 void add_training(const Site& site, const std::string& type, Json& node);
-// An updater of DL4J as ours.  What differs is noted.
+// An updater of DL4J as ours.  Differences are noted.
 Json updater_of(const Site& site, const Json& updater);
 // How many numbers of state DL4J keeps for a parameter, and which of ours each
 // is.

@@ -1,8 +1,8 @@
 // Attention of several heads.
 //
 // Keras's projections are [width, heads, size], and [heads, size, width] of the
-// output; here they are matrices [outputs, inputs].  What it calls value comes
-// before the key.
+// output; here they are matrices [outputs, inputs].  Its value comes before the
+// key.
 
 #include <algorithm>
 

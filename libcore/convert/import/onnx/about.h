@@ -20,9 +20,9 @@ struct NamedNormalizers {
 };
 
 // Takes the nodes of normalizers, which the metadata call so, out of the graph:
-// the network reads the input, or gives the output, itself then.  Those that
-// are not as dl-export writes them stay, and become layers.
-// Throws Error: kData, one has numbers that are not finite.
+// the network reads the input, or gives the output, itself then.  Nodes in
+// another form than that of dl-export stay, and become layers. Throws Error:
+// kData, one has numbers that are not finite.
 NamedNormalizers take_normalizers(Model& graph);
 
 // By the name of an output the input that it is to be, as far as these are the

@@ -1,7 +1,7 @@
 // A tensor of known numbers, and what operators make of such.
 //
-// What writers compute of shapes, weights that are turned and scales are such:
-// they are worked out here, and no layer has to say them.
+// Examples are computed shapes, transposed weights and scales: they are worked
+// out here, and no layer has to say them.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_ONNX_CONSTANT_H_
 #define DL_LIBCORE_CONVERT_IMPORT_ONNX_CONSTANT_H_

@@ -13,7 +13,7 @@ namespace dl::convert::onnx {
 
 // Leaves out outputs that are the largest of others, where something is left,
 // and lists of probabilities by class as the tensors that they are made of.
-// What they call the classes becomes the metadata's "classes", as dl-export
+// Their names of the classes become the metadata's "classes", as dl-export
 // writes them.  Returns what was left out, for the user.
 std::vector<std::string> drop_labels(Model& model);
 

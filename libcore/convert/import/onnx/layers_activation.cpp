@@ -216,8 +216,8 @@ bool keeps_wholes(int to) {
          std::end(kWide);
 }
 
-// Whole numbers that something computes with are no tokens.  What is computed
-// would be cut to whole numbers, which no layer does.
+// Whole numbers that something computes with are no tokens.  The results would
+// be cut to integers, which no layer does.
 void cast(Site& site) {
   if (site.constant(0) != nullptr)
     site.refuse("it makes of a constant what is no number of its type");

@@ -83,9 +83,9 @@ bool sums_up(const Node& node, const Json& activation, std::int64_t outputs) {
   return b.empty() || (b.size() == 2 && b[0] == -b[1]);
 }
 
-// Its label is none of the outputs any more (labels.h).  Of two numbers of
-// which one is the other's opposite, sigmoids are a softmax of half of them,
-// which says which class it is.
+// Its label is none of the outputs any more (labels.h).  If one of two numbers
+// is the other's opposite, sigmoids are a softmax of half of them, which says
+// which class it is.
 void classifier(Site& site) {
   const Node& node = site.node();
   const auto outputs = static_cast<std::int64_t>(

@@ -90,9 +90,9 @@ void want_kept(const Site& site, const Sizes& given, const Sizes& shape,
   if (!same) site.refuse("it subtracts its mean along other axes");
 }
 
-// Channels [.., c] in groups; each channel has its factor.  Of a series it is
-// over all steps, as of an image that is one row; the layer sees the steps
-// of a sequence by themselves.
+// Channels [.., c] in groups; each channel has its factor.  For a series it is
+// over all steps, as for an image of one row; the layer sees the steps of a
+// sequence by themselves.
 Flow group_norm(Site& site, const Flow& given, std::int64_t groups,
                 const Constant* gamma, const Constant* beta) {
   Flow flow = given;

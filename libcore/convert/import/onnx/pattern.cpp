@@ -5,10 +5,10 @@
 //   _     anything, as a shape that is computed
 //   0.5   a constant of this number, to four digits
 // The attributes of an AveragePool become those of the node, and of a Softmax
-// or Concat the axis. Of Mul and Add the order is free, and more than two
-// inputs are those of several in a row.  Operators over axes have the same ones
-// throughout, which become the attribute axes.  A norm keeps the axes that it
-// is over, of which tf2onnx writes a mean in another shape as well.
+// or Concat the axis. The order of operands of Mul and Add is free, and more
+// than two inputs are those of several in a row.  Operators over axes have the
+// same ones throughout, which become the attribute axes.  A norm keeps the axes
+// that it is over, of which tf2onnx writes a mean in another shape as well.
 
 #include "libcore/convert/import/onnx/pattern.h"
 

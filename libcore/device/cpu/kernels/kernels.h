@@ -3,7 +3,7 @@
 //
 // Their source is bfloat16.h, gemm_tile.h, pool_tile.h, sparse_sum.h and
 // winograd_tile.h, written with vectors of kLanes floats; avx512.cpp, avx2.cpp
-// and portable.cpp compile it with their flags (CMakeLists.txt).  Those files
+// and portable.cpp compile it with their flags (CMakeLists.txt).  These files
 // include nothing else, lest an inline function of a library be built for a
 // processor that this one is not.
 

@@ -1,5 +1,5 @@
 // Where graphs of ONNX mean another thing than they seem to: each by numbers
-// that were worked out by hand.  What PyTorch and others write is for
+// that were worked out by hand.  Models of PyTorch and others are for
 // tests/peers/onnx_import.py, which has a runtime.
 
 #include <limits>

@@ -73,8 +73,8 @@ struct DnnObject {
   }
 };
 
-// The tensors of an operation, one of which is its result.  Of a sum x and w
-// are what is added; of relu both are its input.
+// The tensors of an operation, one of which is its result.  For a sum x and w
+// are the addends; for relu both are its input.
 struct DnnOperands {
   const DnnObject *x, *w, *y;
   const DnnObject* result;

@@ -1,7 +1,7 @@
 // CUDA, cuBLASLt, cuDNN and NCCL as the cuda device uses them, on the host:
 // memory is the host's, kernels are run thread by thread, and the libraries'
-// calls compute what their descriptors say, naively.  What they would refuse is
-// refused.  One source file a library.  There are as many GPUs as
+// calls compute what their descriptors say, naively.  Calls that they would
+// refuse are refused.  One source file a library.  There are as many GPUs as
 // DL_EMULATED_GPUS in the environment says; 1 if it is not set, and below 0
 // they are not ready.  The GPU that DL_EMULATED_FAULT names has failed, which
 // only those hear that wait for it.
@@ -51,7 +51,7 @@ inline cudaError_t cuda_call(const char* name) {
 // Sets it for devices that are opened from now on: 75 is 7.5; 90 without.
 void set_compute_capability(int tenfold);
 
-// Bytes copied between the host and the GPU so far. Of the plug-in, for
+// Bytes copied between the host and the GPU so far. For the plug-in, by
 // dlsym(); any thread.
 extern "C" std::size_t emulated_bus_bytes();
 
