@@ -2,8 +2,10 @@
 
 #include "libcore/nn/config/layers_page.h"
 
-#include <algorithm>
+#include <map>
 #include <sstream>
+#include <string_view>
+#include <vector>
 
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
@@ -48,12 +50,60 @@ const char* trained(Trains trains) {
   return "";
 }
 
-std::string section_of(const LayerType& type) {
+// The types that have a key, by its entry, in the order of the first of them.
+struct Uses {
+  std::vector<std::string> entries;
+  std::map<std::string, std::vector<std::string_view>> types;
+  // Entries of so many types and more are written once.
+  bool shared(const std::string& entry) const {
+    constexpr std::size_t kMany = 3;
+    return types.at(entry).size() >= kMany;
+  }
+};
+
+Uses uses_of_keys() {
+  Uses uses;
+  for (const LayerType* type : layer_types())
+    for (const Key& key : type->keys) {
+      const std::string entry = page_entry(key);
+      auto& types = uses.types[entry];
+      if (types.empty()) uses.entries.push_back(entry);
+      types.push_back(type->name);
+    }
+  return uses;
+}
+
+std::string shared_keys(const Uses& uses) {
+  std::string text =
+      "# SHARED KEYS\n\n"
+      "Keys that three types or more share; the section of a type names its "
+      "own.\n";
+  for (const std::string& entry : uses.entries) {
+    if (!uses.shared(entry)) continue;
+    std::string types;
+    for (const std::string_view type : uses.types.at(entry))
+      types += (types.empty() ? "For " : ", ") + std::string(type);
+    text += "\n" + entry + "\t" + wrapped(types + ".", "\t") + "\n";
+  }
+  return text;
+}
+
+std::string section_of(const LayerType& type, const Uses& uses) {
   std::string text =
       "## " + std::string(type.name) + "\n\n" + std::string(type.words) + "\n";
   if (type.make != nullptr) text += std::string(trained(type.trains)) + "\n";
-  for (const Key& key : type.keys) text += "\n" + page_entry(key);
-  return text;
+  std::string shared, own;
+  for (const Key& key : type.keys) {
+    const std::string entry = page_entry(key);
+    if (uses.shared(entry))
+      shared +=
+          (shared.empty() ? "" : ", ") + ("*" + std::string(key.name)) + "*";
+    else
+      own += "\n" + entry;
+  }
+  if (!shared.empty())
+    text += "\n" + wrapped("Shared keys: " + shared + ".", "") + "\n";
+  return text + own;
 }
 
 }  // namespace
@@ -79,8 +129,10 @@ std::string layers_page() {
   text += "# TRAINING\n\n";
   for (const auto& [least, key] : training_keys())
     text += page_entry(key) + "\n";
-  text += "# TYPES\n";
-  for (const LayerType* type : layer_types()) text += "\n" + section_of(*type);
+  const Uses uses = uses_of_keys();
+  text += shared_keys(uses) + "\n# TYPES\n";
+  for (const LayerType* type : layer_types())
+    text += "\n" + section_of(*type, uses);
   return text;
 }
 

@@ -16,7 +16,8 @@ namespace dl::nn {
 std::string page_entry(const Key& key);
 
 // The part of the page that is made from the types: the keys that all layers
-// have, those of training, and a section for each type.
+// have, those of training, those that several types share, and a section for
+// each type.
 std::string layers_page();
 
 }  // namespace dl::nn
