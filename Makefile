@@ -21,7 +21,7 @@ all: configure
 	$(build) tools man
 
 .PHONY: demo
-## demo: from raw data to predictions, every command shown; MNIST=DIR uses LeNet
+## demo: run the pipeline from raw data to predictions; MNIST=DIR uses LeNet
 demo: bootstrap
 	$(MAKE) all
 	scripts/demo --bin $(BUILD)/bin $(if $(MNIST),--mnist '$(MNIST)')
@@ -34,38 +34,38 @@ test: bootstrap-test
 	$(MAKE) fuzz peers-quick
 
 .PHONY: check
-## check: unit and command-line tests, the quick part of `test`
+## check: run unit and command-line tests, the quick part of `test`
 check: configure
 	$(build) all
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure -LE cluster
 
 .PHONY: check-all
-## check-all: check, the cluster tests, and that the benchmarks compile
+## check-all: run `check` and the cluster tests, and compile the benchmarks
 check-all: configure
 	$(build) all benches peers_tools
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
 .PHONY: fuzz
-## fuzz: every parser under libFuzzer for FUZZ_SECONDS (default 12) each
+## fuzz: run every parser under libFuzzer for FUZZ_SECONDS (default 12) each
 fuzz: bootstrap-test
 	$(MAKE) configure BUILD=$(BUILD)-fuzz CMAKE_FLAGS='-DDL_FUZZ=ON \
 	  -DCMAKE_CXX_COMPILER=clang++ -DDL_SANITIZE=address,undefined'
 	scripts/fuzz $(BUILD)-fuzz
 
 .PHONY: gpu-check
-## gpu-check: tests and speeds of the device cuda, where a GPU is (nine minutes)
+## gpu-check: test and measure the device cuda on a host with a GPU (nine minutes)
 gpu-check: bootstrap-test
 	$(MAKE) configure
 	$(build) all peers_tools
 	scripts/gpu-check --build $(BUILD)
 
 .PHONY: peers-quick
-## peers-quick: other people's programs open what ours wrote
+## peers-quick: check that other people's programs open our files
 peers-quick: configure
 	scripts/peers --bin $(BUILD)/bin quick
 
 .PHONY: peers
-## peers: results, speed and memory beside PyTorch, TensorFlow and others (an hour)
+## peers: compare results, speed and memory with PyTorch and others (an hour)
 peers: bootstrap-test
 	$(MAKE) configure
 	$(build) peers_tools
@@ -80,7 +80,7 @@ peers: bootstrap-test
 	scripts/peers --bin $(BUILD)/bin $(PEERS) --json $(BUILD)/peers.json
 
 .PHONY: peers-models
-## peers-models: models of Keras and ONNX in and out, beside Keras and ONNX Runtime
+## peers-models: compare imported and exported models with Keras and ONNX Runtime
 peers-models: bootstrap-test
 	$(MAKE) configure
 	$(build) tools peers_tools make-dataset
@@ -96,7 +96,7 @@ peers-models: bootstrap-test
 	scripts/peers --bin $(BUILD)/bin onnx-in --examples
 
 .PHONY: peers-distributed
-## peers-distributed: over slow lines beside PyTorch's DDP and our own estimate (root)
+## peers-distributed: compare training over slow lines with PyTorch's DDP (root)
 peers-distributed: bootstrap-test
 	$(MAKE) configure
 	$(build) tools peers_tools
@@ -105,14 +105,14 @@ peers-distributed: bootstrap-test
 	scripts/peers --bin $(BUILD)/bin scaling
 
 .PHONY: soak
-## soak: hundreds of kills, bad connections and restarts (a quarter of an hour)
+## soak: run hundreds of kills, bad connections and restarts (a quarter of an hour)
 soak: bootstrap-test
 	$(MAKE) configure
 	$(build) all
 	tests/run --bin $(BUILD)/bin --limit 2000 tests/soak
 
 .PHONY: engines
-## engines: under Slurm, MPI, ssh, Kubernetes' contract and others (root, half an hour)
+## engines: test under Slurm, MPI, ssh, Kubernetes and others (root, half an hour)
 engines:
 	scripts/bootstrap --engines
 	$(MAKE) configure
@@ -120,56 +120,56 @@ engines:
 	tests/run --bin $(BUILD)/bin --limit 900 tests/engines
 
 .PHONY: asan tsan
-## asan: unit and command-line tests under AddressSanitizer and UBSan
+## asan: run unit and command-line tests under AddressSanitizer and UBSan
 asan: bootstrap-test
 	$(MAKE) check BUILD=$(BUILD)-asan CMAKE_FLAGS='-DDL_SANITIZE=address,undefined'
-## tsan: unit tests under ThreadSanitizer
+## tsan: run unit tests under ThreadSanitizer
 tsan: bootstrap-test
 	$(MAKE) check BUILD=$(BUILD)-tsan CMAKE_FLAGS='-DDL_SANITIZE=thread'
 
 .PHONY: bench
-## bench: kernels, codec and I/O, as fractions of the machine's peak
+## bench: measure kernels, codec and I/O as fractions of the machine's peak
 bench: bootstrap-test
 	$(MAKE) configure
 	$(build) benches
 	for bench in $(BUILD)/tests/*_bench; do $$bench || exit; done
 
 .PHONY: lint
-## lint: format, static analysis, shell scripts, sizes, help against pages
+## lint: check format, code, shell scripts, sizes, words, and help against pages
 lint: bootstrap-test
 	$(MAKE) configure
 	scripts/lint --build $(BUILD)
 
 .PHONY: analyze
-## analyze: clang's static analyzer over the library and the tools (slow)
+## analyze: run clang's static analyzer over the library and the tools (slow)
 analyze: bootstrap-test
 	$(MAKE) configure
 	scripts/tidy $(BUILD) --checks='-*,clang-analyzer-*'
 
 .PHONY: format
-## format: put all C++ in the style of .clang-format
+## format: format all C++ in the style of .clang-format
 format:
 	git ls-files '*.cpp' '*.h' '*.cu' | xargs "$$(scripts/clang-tools)/clang-format" -i
 
 .PHONY: install
-## install: PREFIX= (default /usr/local) and DESTDIR= say where
+## install: install below PREFIX= (default /usr/local), staged in DESTDIR=
 install: all
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX) >/dev/null
 
 .PHONY: dist dist-cuda deb wheel
 OUTPUT ?= .
-## dist: a tarball of the tools with all libraries that they need, in OUTPUT
+## dist: make a tarball of the tools with all libraries that they need, in OUTPUT
 dist: bootstrap-packages
 	$(MAKE) all
 	scripts/dist $(BUILD) $(OUTPUT)
-## dist-cuda: the same with CUDA's libraries: runs where NVIDIA's driver is
+## dist-cuda: make that tarball with CUDA's libraries, for hosts with NVIDIA's driver
 dist-cuda: bootstrap-packages
 	$(MAKE) all
 	scripts/dist --cuda $(BUILD) $(OUTPUT)
-## wheel: the package for Spark alone, in OUTPUT; compiles nothing
+## wheel: make the Python package for Spark, in OUTPUT, without compiling
 wheel:
 	scripts/wheel $(OUTPUT)
-## deb: a package for the Debian that this machine runs, in OUTPUT
+## deb: make a package for the Debian that this machine runs, in OUTPUT
 deb: bootstrap-packages
 	$(MAKE) all
 	scripts/deb $(BUILD) $(OUTPUT)
@@ -185,7 +185,7 @@ clean:
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-distros demo.out
 
 .PHONY: help
-## help: this list
+## help: list the targets
 help:
 	@sed -n 's/^## /  /p' Makefile
 
