@@ -12,7 +12,7 @@ namespace dl {
 
 void keep_freed_memory() {
 #ifdef __GLIBC__
-  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that it takes
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
   // Threads' own heaps cannot hold large blocks.
   mallopt(M_ARENA_MAX, 1);

@@ -222,6 +222,30 @@ void encode_delta(std::span<const float> delta, const DeltaFormat& format,
   }
 }
 
+bool is_plain_delta(std::span<const std::byte> message) {
+  return message.size() >= kDeltaHeaderBytes &&
+         static_cast<std::uint8_t>(message[0]) == kVersion &&
+         static_cast<Kind>(message[1]) == Kind::kF32;
+}
+
+std::span<const std::byte> plain_floats(std::span<const std::byte> message) {
+  require(is_plain_delta(message), "a message of plain floats");
+  return message.subspan(kDeltaHeaderBytes);
+}
+
+void check_delta(std::span<const std::byte> message, std::size_t elements) {
+  const auto [kind, body] = body_of(message, elements);
+  if (kind == Kind::kSparse) {
+    std::vector<float> values(elements);
+    return apply_sparse_delta(body, 1, values);
+  }
+  walk_dense(kind, body, elements,
+             [&](std::size_t, std::span<const float> values) {
+               if (largest_bits(values, {}) >= 0x7f800000U)
+                 damaged("a value that is not finite");
+             });
+}
+
 void read_delta(std::span<const std::byte> message, std::span<float> target) {
   const auto [kind, body] = body_of(message, target.size());
   if (kind == Kind::kSparse) {

@@ -95,12 +95,12 @@ SharedMessage Outgoing::state() {
   message.threshold = context_.state.threshold;
   message.averages = context_.averages;
   message.setbacks = static_cast<std::uint64_t>(context_.state.setbacks);
-  message.parameters = context_.state.parameters;
-  message.statistics = context_.state.statistics;
-  message.updater_state = context_.state.updater_state;
-  message.velocity = context_.state.velocity;
-  if (context_.state.fasgd) message.fasgd = context_.state.fasgd->state();
-  const auto made = std::make_shared<const Message>(message.to_message());
+  const RunState& now = context_.state;
+  const std::vector<float> fasgd =
+      now.fasgd ? now.fasgd->state() : std::vector<float>();
+  const auto made = std::make_shared<const Message>(
+      message.with({now.parameters, now.statistics, now.updater_state,
+                    now.velocity, fasgd}));
   state_ = made;
   state_version_ = context_.state.version;
   state_made_ = context_.now;

@@ -131,6 +131,8 @@ void Phase::refuse_late(Member& member, const Message& message) {
     if (late.elsewhere && late.round <= context_.state.version) return;
     return context_.answers.refuse(member, late.lease, late.fence);
   }
+  if (message.type == MessageType::kSlice && !sharing)
+    return context_.answers.require_given(Slice::from_message(message).lease);
   if (message.type == MessageType::kTaskDone) {
     const TaskDone late = TaskDone::from_message(message);
     return context_.answers.refuse(member, late.lease, late.fence);

@@ -1,29 +1,10 @@
 #include "libcore/cluster/master/verdict.h"
 
-#include <cmath>
-#include <span>
-#include <vector>
-
 #include "libcore/cluster/store/divergence.h"
 
 namespace dl::cluster {
 
 namespace {
-
-double norm(std::span<const float> values) {
-  double sum = 0;
-  for (const float v : values) sum += static_cast<double>(v) * v;
-  return std::sqrt(sum);
-}
-
-// How far the run has gone from its first parameters, by the norm of these.
-double distance_moved(const Plan& plan, const RunState& state) {
-  std::vector<float> moved = plan.model.parameters;
-  const double begun = norm(moved);
-  for (std::size_t i = 0; i < moved.size(); ++i)
-    moved[i] -= state.parameters[i];
-  return begun > 0 ? norm(moved) / begun : 1;
-}
 
 bool has_constant_features(const data::Metadata& metadata) {
   const auto& known = metadata.statistics;
@@ -36,7 +17,7 @@ std::string remedy(const Plan& plan, const RunState& state,
   if (plan.training && has_constant_features(plan.training->metadata()))
     return "all examples have the same features: look at how they were made";
   return remedy_of_nothing(state, held_out, plan.settings.mode,
-                           distance_moved(plan, state));
+                           plan.distance_moved(state.parameters));
 }
 
 }  // namespace

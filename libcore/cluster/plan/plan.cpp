@@ -3,6 +3,7 @@
 #include "libcore/cluster/plan/plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "libcore/base/display.h"
@@ -22,6 +23,7 @@
 #include "libcore/nn/data/chance.h"
 #include "libcore/nn/data/class_weights.h"
 #include "libcore/nn/data/data_check.h"
+#include "libcore/nn/model/initialise.h"
 #include "libcore/nn/update/warmup.h"
 
 namespace dl::cluster {
@@ -170,23 +172,30 @@ void describe_data(nn::Model& model, data::Metadata metadata) {
   model.data = std::move(metadata);
 }
 
-// Compiles it once: counts, and draws the first parameters if they are wanted.
+std::vector<float> values_of(const tensor::Tensor& tensor) {
+  const auto values = tensor.as<float>();
+  return {values.begin(), values.end()};
+}
+
+void draw(nn::Model& model) {
+  const nn::Layout layout = nn::layout_of(model.config);
+  model.parameters = values_of(nn::initial_parameters(model.config, layout));
+  model.statistics = values_of(nn::initial_statistics(layout));
+  model.updater_state = values_of(nn::initial_updater_state(layout));
+}
+
+// Compiles it once: checks what it starts from, if that is a model, and counts.
 void compile(Plan& plan, bool dry) {
   nn::Network network(plan.model.config, plan.model.normalizers,
                       plan.settings.batch, device::open_lanes("cpu", 1), true,
                       {}, nn::Start::kLater);
-  if (plan.init)
+  const bool fresh = plan.model.updater_state.empty() &&
+                     network.updater_state().elements() > 0;
+  if (fresh && !dry) plan.iteration = 0;
+  if (plan.init) {
     nn::put_into(network, plan.model);
-  else if (!dry)
-    network.initialise();
-  if (!dry) {
-    const bool fresh = plan.model.updater_state.empty() &&
-                       network.updater_state().elements() > 0;
-    if (fresh) {
-      network.reset_updater_state();
-      plan.iteration = 0;
-    }
-    nn::take_from(network, plan.model);
+    if (fresh && !dry) network.reset_updater_state();
+    if (!dry) nn::take_from(network, plan.model);
   }
   plan.layers = network.summary();
   plan.parameters = network.parameters().elements();
@@ -262,12 +271,44 @@ RunState Plan::start() const {
   state.lr_warmup = settings.lr_warmup;
   state.updater = std::make_shared<nn::HostUpdater>(
       nn::with_warmup(model.config, state.lr_warmup));
-  state.parameters = model.parameters;
-  state.statistics = model.statistics;
-  state.updater_state = model.updater_state;
+  if (model.parameters.empty()) {
+    nn::Model drawn;
+    drawn.config = model.config;
+    draw(drawn);
+    state.parameters = std::move(drawn.parameters);
+    state.statistics = std::move(drawn.statistics);
+    state.updater_state = std::move(drawn.updater_state);
+  } else {
+    state.parameters = model.parameters;
+    state.statistics = model.statistics;
+    state.updater_state = model.updater_state;
+  }
   state.iteration = iteration;
   complete(state);
   return state;
+}
+
+double Plan::distance_moved(std::span<const float> to) const {
+  const tensor::Tensor drawn =
+      model.parameters.empty()
+          ? nn::initial_parameters(model.config, nn::layout_of(model.config))
+          : tensor::Tensor();
+  const std::span<const float> begun =
+      model.parameters.empty() ? drawn.as<float>() : model.parameters;
+  double moved = 0, from = 0;
+  for (std::size_t i = 0; i < begun.size(); ++i) {
+    const double first = begun[i];
+    moved += (to[i] - first) * (to[i] - first);
+    from += first * first;
+  }
+  return from > 0 ? std::sqrt(moved / from) : 1;
+}
+
+void Plan::forget_start() {
+  if (init) return;
+  for (auto* values :
+       {&model.parameters, &model.statistics, &model.updater_state})
+    *values = std::vector<float>();
 }
 
 void Plan::complete(RunState& state) const {
@@ -395,6 +436,7 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
       {"dl-master", options.version, {}, plan.settings.seed});
   const bool goes_on = !plan.model.updater_state.empty();
   compile(plan, options.dry_run);
+  if (!plan.init && !options.dry_run) draw(plan.model);
   plan.settings.lr_warmup = warmup_of(plan, options, goes_on);
   if (!options.measure) plan.settle();
   return plan;

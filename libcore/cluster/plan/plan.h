@@ -50,6 +50,11 @@ struct Plan {
   // The message that workers are told, but for times, keys and who they are.
   Welcome welcome() const;
   RunState start() const;  // what the run begins with
+  // How far these are from the first parameters, by the norm of those.
+  double distance_moved(std::span<const float> to) const;
+  // Drops the first parameters, which take as much memory as those of the run,
+  // if start() can draw them again.
+  void forget_start();
   // Adds what a checkpoint does not hold where it is not needed.
   void complete(RunState& state) const;
 

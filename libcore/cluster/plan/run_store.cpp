@@ -94,6 +94,7 @@ RunState RunStore::take_up(Plan& plan) {
                                 "': the run begins at its start");
     state = plan.start();
   }
+  plan.forget_start();
   identity_ = log_identity(path(), state.parameters.size());
   const auto at_epoch_end = [&](const RunState& then) {
     if (plan.keep_best && is_best(then)) keep_best(then);

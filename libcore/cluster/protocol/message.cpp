@@ -92,6 +92,10 @@ std::string_view name_of(MessageType type) {
       return "Mean";
     case MessageType::kCut:
       return "Cut";
+    case MessageType::kPull:
+      return "Pull";
+    case MessageType::kSlice:
+      return "Slice";
   }
   return "";
 }
@@ -200,7 +204,7 @@ std::uint64_t hex_of(const JsonView& body, std::string_view key) {
   return *value;
 }
 
-std::vector<std::byte> floats_to_blob(const std::vector<float>& values) {
+std::vector<std::byte> floats_to_blob(std::span<const float> values) {
   auto bytes = std::as_bytes(std::span(values));
   return {bytes.begin(), bytes.end()};
 }

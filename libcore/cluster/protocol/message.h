@@ -48,6 +48,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -154,6 +155,12 @@ struct State {
   std::vector<float> fasgd;  // exchange/fasgd.h, if that is the staleness rule
 
   Message to_message() const;
+  // The same with vectors that lie elsewhere.
+  struct Vectors {
+    std::span<const float> parameters, statistics, updater_state, velocity,
+        fasgd;
+  };
+  Message with(const Vectors& vectors) const;
   static State from_message(const Message& message);
 };
 

@@ -25,18 +25,20 @@ struct Slot {
   // slots has the round.
   std::uint64_t parties = 0;
   std::int64_t slots = 0;
+  // The Result stays with its worker until the master asks for it, by Pull.
+  bool pulled = false;
   bool operator==(const Slot&) const = default;
 };
 
 // worker -> master, averaging: what a replica learnt in its task; sync: the
-// gradient of its mini-batch.  Where
-// another worker reduces it, that one gets it, and the master the same without
-// the vectors.
+// gradient of its mini-batch.  Where another worker reduces it, that one gets
+// it, and the master the same without the vectors; so it does where it pulls
+// them.
 struct Result {
   std::uint64_t lease = 0, fence = 0;
   std::uint64_t round = 0;  // as the task's
   std::int64_t slot = 0;
-  bool elsewhere = false;  // another worker has the vectors
+  bool elsewhere = false;  // no vectors: workers have them
   std::int64_t examples = 0;
   double loss_sum = 0;           // mean loss of each batch times its examples
   std::vector<std::byte> delta;  // exchange/delta.h; may be empty
@@ -126,12 +128,34 @@ struct Reduced {
 };
 
 // master -> all workers, averaging: nothing is reduced in this round any more;
-// its Results go to the master, those that were sent elsewhere too.
+// its Results go to the master, those that were sent elsewhere too, or wait
+// until they are pulled.
 struct Direct {
   std::uint64_t round = 0;
+  bool pulled = false;
 
   Message to_message() const;
   static Direct from_message(const Message& message);
+};
+
+// master -> worker: send these elements of the Result that you hold.  A Result
+// is one vector here: difference or gradient, statistics, updater state.
+struct Pull {
+  std::uint64_t lease = 0, fence = 0;
+  std::int64_t first = 0, count = 0;  // at most kLargestPiece
+
+  Message to_message() const;
+  static Pull from_message(const Message& message);
+};
+
+// worker -> master: the elements that a Pull asked for.
+struct Slice {
+  std::uint64_t lease = 0, fence = 0;
+  std::int64_t first = 0;
+  std::vector<float> values;
+
+  Message to_message() const;
+  static Slice from_message(const Message& message);
 };
 
 }  // namespace dl::cluster

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libcore/cluster/protocol/message.h"
@@ -47,7 +49,15 @@ constexpr std::size_t kMaxReason = 4096, kMaxDoing = 1024, kMaxEndpoint = 512;
 Json hex_field(std::uint64_t value);
 std::uint64_t hex_of(const JsonView& body, std::string_view key);
 
-std::vector<std::byte> floats_to_blob(const std::vector<float>& values);
+std::vector<std::byte> floats_to_blob(std::span<const float> values);
+// Moves them, where a list in braces would copy.
+template <typename... Blobs>
+std::vector<std::vector<std::byte>> blobs_of(Blobs&&... each) {
+  std::vector<std::vector<std::byte>> blobs;
+  blobs.reserve(sizeof...(each));
+  (blobs.push_back(std::forward<Blobs>(each)), ...);
+  return blobs;
+}
 // Throws Error: kProtocol, the size is no multiple of 4.
 std::vector<float> blob_to_floats(const Message& message, std::size_t index);
 

@@ -115,14 +115,20 @@ Refuse Refuse::from_message(const Message& message) {
 }
 
 Message State::to_message() const {
+  return with({parameters, statistics, updater_state, velocity, fasgd});
+}
+
+Message State::with(const Vectors& vectors) const {
   return {MessageType::kState,
           {{"version", version},
            {"threshold", threshold},
            {"averages", averages},
            {"setbacks", setbacks}},
-          {floats_to_blob(parameters), floats_to_blob(statistics),
-           floats_to_blob(updater_state), floats_to_blob(velocity),
-           floats_to_blob(fasgd)}};
+          blobs_of(floats_to_blob(vectors.parameters),
+                   floats_to_blob(vectors.statistics),
+                   floats_to_blob(vectors.updater_state),
+                   floats_to_blob(vectors.velocity),
+                   floats_to_blob(vectors.fasgd))};
 }
 
 State State::from_message(const Message& message) {
@@ -215,6 +221,7 @@ Message Task::to_message() const {
            {"reducer", slot.reducer},
            {"parties", slot.parties},
            {"slots", slot.slots},
+           {"pulled", slot.pulled},
            {"feed", feed},
            {"evaluations", evaluations},
            {"careful", careful},
@@ -226,10 +233,10 @@ Message Task::to_message() const {
 Task Task::from_message(const Message& message) {
   JsonView body = open_body(
       message, MessageType::kTask, 0,
-      {"kind",    "lease",     "fence",      "version", "epoch", "first",
-       "count",   "iteration", "beside",     "factor",  "slot",  "round",
-       "follows", "reducer",   "parties",    "slots",   "feed",  "evaluations",
-       "careful", "without",   "passed_over"});
+      {"kind",    "lease",     "fence",       "version", "epoch", "first",
+       "count",   "iteration", "beside",      "factor",  "slot",  "round",
+       "follows", "reducer",   "parties",     "slots",   "feed",  "evaluations",
+       "careful", "without",   "passed_over", "pulled"});
   Task task;
   std::string kind = body.at("kind").string();
   if (kind != "train" && kind != "evaluate")
@@ -251,6 +258,7 @@ Task Task::from_message(const Message& message) {
   task.slot.reducer = endpoint_of(body, "reducer");
   task.slot.parties = number_of(body, "parties");
   task.slot.slots = count_of(body, "slots");
+  task.slot.pulled = body.at("pulled").boolean();
   task.feed = number_of(body, "feed");
   task.evaluations = body.at("evaluations").strings();
   task.careful = body.at("careful").boolean();
@@ -268,7 +276,7 @@ Message Apply::to_message() const {
            {"batch", batch},
            {"scale", scale},
            {"iteration", iteration}},
-          {payload}};
+          blobs_of(payload)};
 }
 
 Apply Apply::from_message(const Message& message) {
@@ -340,8 +348,9 @@ Check Check::from_message(const Message& message) {
 }
 
 Message Statistics::to_message() const {
-  return {
-      MessageType::kStatistics, {{"number", number}}, {floats_to_blob(values)}};
+  return {MessageType::kStatistics,
+          {{"number", number}},
+          blobs_of(floats_to_blob(values))};
 }
 
 Statistics Statistics::from_message(const Message& message) {

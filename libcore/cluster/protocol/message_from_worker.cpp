@@ -73,7 +73,8 @@ Message Result::to_message() const {
            {"examples", examples},
            {"loss_sum", loss_sum},
            {"count", count}},
-          {delta, floats_to_blob(statistics), floats_to_blob(updater_state)}};
+          blobs_of(delta, floats_to_blob(statistics),
+                   floats_to_blob(updater_state))};
 }
 
 Result Result::from_message(const Message& message) {
@@ -106,7 +107,7 @@ Message Update::to_message() const {
            {"loss_sum", loss_sum},
            {"threshold", threshold},
            {"quanta", quanta}},
-          {payload}};
+          blobs_of(payload)};
 }
 
 Update Update::from_message(const Message& message) {
@@ -135,7 +136,7 @@ Message TaskDone::to_message() const {
            {"fence", fence},
            {"examples", examples},
            {"evaluations", evaluations}},
-          {floats_to_blob(statistics)}};
+          blobs_of(floats_to_blob(statistics))};
 }
 
 TaskDone TaskDone::from_message(const Message& message) {
@@ -230,7 +231,7 @@ Message Digest::to_message() const {
            {"residual_norm", residual_norm},
            {"mass", mass.to_json()},
            {"exchange", exchange}},
-          {floats_to_blob(statistics), floats_to_blob(updater_state)}};
+          blobs_of(floats_to_blob(statistics), floats_to_blob(updater_state))};
 }
 
 Digest Digest::from_message(const Message& message) {

@@ -19,6 +19,7 @@ enum class Blob : std::uint8_t {
   kUpdaterState,
   kFasgd,
   kPiece,  // of what a slot gives in sync
+  kSlice,  // of a Result
   kRecord,
   kLoad
 };
@@ -103,6 +104,8 @@ constexpr Rule kRules[] = {
     {kPart, kFromChild, kSmall, kSmallValues, {Blob::kPiece}},
     {kMean, kUp, kLong, kLongValues, {Blob::kPiece}},
     {kCut, kFromMaster},
+    {kPull, kFromMaster},
+    {kSlice, kFromWorker, kSmall, kSmallValues, {Blob::kSlice}},
 };
 
 const Rule& rule_of(MessageType type) {
@@ -141,6 +144,11 @@ std::uint64_t bytes_of(Blob blob, const Sizes& sizes) {
     case Blob::kPiece:
       return std::min<std::uint64_t>(sizes.parameters + sizes.statistics,
                                      kLargestPiece) *
+             kReal;
+    case Blob::kSlice:
+      return std::min<std::uint64_t>(
+                 sizes.parameters + sizes.statistics + sizes.updater_state,
+                 kLargestPiece) *
              kReal;
     case Blob::kRecord:
       return data::kMaxRecordBytes + data::kMaxRecordBytes / 128;

@@ -63,7 +63,8 @@ Message Reduced::to_message() const {
            {"first", first},
            {"slots", list},
            {"why", printable(why, kMaxReason)}},
-          {delta, floats_to_blob(statistics), floats_to_blob(updater_state)}};
+          blobs_of(delta, floats_to_blob(statistics),
+                   floats_to_blob(updater_state))};
 }
 
 Reduced Reduced::from_message(const Message& message) {
@@ -82,12 +83,48 @@ Reduced Reduced::from_message(const Message& message) {
 }
 
 Message Direct::to_message() const {
-  return {MessageType::kDirect, {{"round", round}}, {}};
+  return {MessageType::kDirect, {{"round", round}, {"pulled", pulled}}, {}};
 }
 
 Direct Direct::from_message(const Message& message) {
-  const JsonView body = open_body(message, MessageType::kDirect, 0, {"round"});
-  return {number_of(body, "round")};
+  const JsonView body =
+      open_body(message, MessageType::kDirect, 0, {"round", "pulled"});
+  return {number_of(body, "round"), body.at("pulled").boolean()};
+}
+
+Message Pull::to_message() const {
+  return {
+      MessageType::kPull,
+      {{"lease", lease}, {"fence", fence}, {"first", first}, {"count", count}},
+      {}};
+}
+
+Pull Pull::from_message(const Message& message) {
+  const JsonView body = open_body(message, MessageType::kPull, 0,
+                                  {"lease", "fence", "first", "count"});
+  Pull pull;
+  pull.lease = number_of(body, "lease");
+  pull.fence = number_of(body, "fence");
+  pull.count = body.at("count").integer(1, kLargestPiece);
+  pull.first = body.at("first").integer(0, kMaxInteger - pull.count);
+  return pull;
+}
+
+Message Slice::to_message() const {
+  return {MessageType::kSlice,
+          {{"lease", lease}, {"fence", fence}, {"first", first}},
+          blobs_of(floats_to_blob(values))};
+}
+
+Slice Slice::from_message(const Message& message) {
+  const JsonView body =
+      open_body(message, MessageType::kSlice, 1, {"lease", "fence", "first"});
+  Slice slice;
+  slice.lease = number_of(body, "lease");
+  slice.fence = number_of(body, "fence");
+  slice.first = count_of(body, "first");
+  slice.values = blob_to_floats(message, 0);
+  return slice;
 }
 
 }  // namespace dl::cluster

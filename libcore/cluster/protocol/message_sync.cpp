@@ -38,7 +38,8 @@ Message Part::to_message() const {
                {"slots", slots},
                {"slot", slot},
                {"first", first}});
-  return {MessageType::kPart, std::move(body), {floats_to_blob(values)}};
+  return {MessageType::kPart, std::move(body),
+          blobs_of(floats_to_blob(values))};
 }
 
 Part Part::from_message(const Message& message) {
@@ -70,7 +71,7 @@ Message Mean::to_message() const {
            {"first", first},
            {"slots", std::move(list)},
            {"why", printable(why, kMaxReason)}},
-          {floats_to_blob(values)}};
+          blobs_of(floats_to_blob(values))};
 }
 
 Mean Mean::from_message(const Message& message) {

@@ -53,7 +53,9 @@ enum class MessageType : std::uint16_t {
   kParties,
   kPart,
   kMean,
-  kCut
+  kCut,
+  kPull,
+  kSlice
 };
 // "Hello"; "" for a number that is no type.
 std::string_view name_of(MessageType type);

@@ -41,6 +41,10 @@ struct Limits {
   std::int64_t skip_bad_shards = 0;  // so many may go bad
   OnDivergence on_divergence = OnDivergence::kReduce;
   bool speculate = false;  // work that is overdue is leased twice
+  // The Results of averaging and sync that have so many elements stay with
+  // their workers until the master pulls them, piece by piece, so that its
+  // memory does not grow with their number.
+  std::int64_t pull_from = std::int64_t{1} << 20;
 };
 
 }  // namespace dl::cluster

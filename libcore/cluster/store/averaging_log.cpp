@@ -71,12 +71,7 @@ void copy_floats(std::span<const std::byte> from, std::vector<float>& to) {
 }
 
 // Takes a step of the network's updater.
-void take_gradient_step(std::span<const std::byte> delta, RunState& state) {
-  if (!state.updater)
-    bad_data("a step of an updater that the run does not have");
-  if (delta.empty()) return;
-  std::vector<float> gradient(state.parameters.size());
-  exchange::read_delta(delta, gradient);
+void take_gradient_step(std::span<float> gradient, RunState& state) {
   std::vector<float> parameters = state.parameters,
                      updater_state = state.updater_state;
   nn::Position at;
@@ -93,14 +88,23 @@ void take_gradient_step(std::span<const std::byte> delta, RunState& state) {
 
 void take_step(std::span<const std::byte> delta, const RoundOptimizer& outer,
                RunState& state) {
-  if (!outer) return take_gradient_step(delta, state);
-  std::vector<float> parameters = state.parameters, velocity = state.velocity;
-  std::vector<float> average;
-  apply_average(delta, *outer, state.constrain, parameters, velocity, average);
-  if (!std::isfinite(largest_magnitude(parameters)) ||
+  if (!outer && !state.updater)
+    bad_data("a step of an updater that the run does not have");
+  if (!outer && delta.empty()) return;
+  std::vector<float> average(state.parameters.size());
+  exchange::read_delta(delta, average);
+  take_step(std::move(average), outer, state);
+}
+
+void take_step(std::vector<float> average, const RoundOptimizer& outer,
+               RunState& state) {
+  if (!outer) return take_gradient_step(average, state);
+  std::vector<float> velocity = state.velocity;
+  apply_average(average, *outer, state.constrain, state.parameters, velocity);
+  if (!std::isfinite(largest_magnitude(average)) ||
       !std::isfinite(largest_magnitude(velocity)))
     throw Error{Code::kProtocol, "it makes the parameters overflow"};
-  state.parameters = std::move(parameters);
+  state.parameters = std::move(average);
   state.velocity = std::move(velocity);
 }
 

@@ -34,6 +34,9 @@ using RoundOptimizer = std::optional<exchange::OuterOptimizer>;
 // finite; then nothing happened.
 void take_step(std::span<const std::byte> delta, const RoundOptimizer& outer,
                RunState& state);
+// From the average itself, of as many elements as there are parameters.
+void take_step(std::vector<float> average, const RoundOptimizer& outer,
+               RunState& state);
 
 // The payload of kRound.  steps: of a replica's updater.  residual: after the
 // round; empty if nothing is left out.

@@ -13,14 +13,21 @@
 
 namespace dl::cluster {
 
-// The outer optimizer's step from a coded average, and the constraints after
-// it.  velocity: as many elements, or none for plain.  average: scratch.
+// The outer optimizer's step from a coded average, and the constraints after it.
+// velocity: as many elements, or none for plain.
 // Throws Error: kProtocol, the average does not decode; then nothing happened.
 void apply_average(std::span<const std::byte> delta,
                    const exchange::OuterOptimizer& outer,
                    const nn::Constrainer& constrain,
-                   std::vector<float>& parameters, std::vector<float>& velocity,
-                   std::vector<float>& average);
+                   std::vector<float>& parameters,
+                   std::vector<float>& velocity);
+// From the average itself, of as many elements; the new parameters take its
+// place.
+void apply_average(std::vector<float>& average,
+                   const exchange::OuterOptimizer& outer,
+                   const nn::Constrainer& constrain,
+                   std::span<const float> parameters,
+                   std::vector<float>& velocity);
 
 }  // namespace dl::cluster
 

@@ -1,6 +1,7 @@
 #include "libcore/cluster/tree/all_reduce.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <utility>
@@ -17,6 +18,7 @@ namespace {
 
 // The master may tell of others round after round, while one is open here.
 constexpr std::size_t kMostGroups = 16;
+constexpr std::int64_t kFloat = sizeof(float);
 
 // Whether a Round's average is with the parties.
 bool is_held(const Message& round) {
@@ -34,6 +36,7 @@ void AllReduce::begin_session(const Sizes& sizes) {
   early_.clear();
   early_bytes_ = 0;
   direct_.clear();
+  pulled_.clear();
   over_ = newest_ = taken_ = 0;
   for_master_.clear();
 }
@@ -45,7 +48,7 @@ void AllReduce::from_master(const Message& message) {
     case MessageType::kTask:
       return take_task(Task::from_message(message));
     case MessageType::kDirect:
-      return go_direct(Direct::from_message(message).round);
+      return go_direct(Direct::from_message(message));
     case MessageType::kState:
       // It has ended this worker's tasks.
       own_.clear();
@@ -61,6 +64,7 @@ void AllReduce::from_master(const Message& message) {
 
 void AllReduce::take_task(const Task& task) {
   newest_ = std::max(newest_, task.slot.round);
+  if (task.slot.pulled) pulled_.insert(task.slot.round);
   if (!group_of(task.slot.round, task.slot.parties)) return;
   Round& step = opened(task.slot.round, task.slot.slots).step;
   step.version = task.slot.round;
@@ -103,8 +107,9 @@ void AllReduce::take_own(Message message) {
   const Group* group = group_of(own.what.round, own.what.parties);
   if (group) send_parts(own, *group);
   if (!own.whole()) return;
-  for_master_.push_back(result_of(own, group != nullptr));
-  if (!group) own_.erase(lease);
+  const bool kept = group || pulled_.contains(own.what.round);
+  for_master_.push_back(result_of(own, kept));
+  if (!kept) own_.erase(lease);
 }
 
 void AllReduce::send_parts(Own& own, const Group& group) {
@@ -118,7 +123,7 @@ void AllReduce::send_parts(Own& own, const Group& group) {
   }
 }
 
-// elsewhere: the parties have the vectors.
+// elsewhere: the vectors stay with workers.
 Message AllReduce::result_of(const Own& own, bool elsewhere) const {
   Result result;
   result.lease = own.what.count.lease;
@@ -310,16 +315,47 @@ void AllReduce::lost(const std::string& endpoint) {
   }
 }
 
-void AllReduce::go_direct(std::uint64_t round) {
-  if (round <= over_) return;
-  direct_.insert(round);
+void AllReduce::go_direct(const Direct& direct) {
+  if (direct.round <= over_) return;
+  direct_.insert(direct.round);
+  if (direct.pulled) pulled_.insert(direct.round);
+  const auto concerns = [&](const Own& own) {
+    return own.what.round == direct.round && own.whole();
+  };
   for (const auto& [lease, own] : own_)
-    if (own.what.round == round && own.whole())
-      for_master_.push_back(result_of(own, false));
-  std::erase_if(own_, [&](const auto& e) {
-    return e.second.what.round == round && e.second.whole();
-  });
-  open_.erase(round);
+    if (concerns(own)) for_master_.push_back(result_of(own, direct.pulled));
+  if (!direct.pulled)
+    std::erase_if(own_, [&](const auto& e) { return concerns(e.second); });
+  open_.erase(direct.round);
+}
+
+std::vector<float> AllReduce::slice(const Pull& pull) const {
+  const auto found = own_.find(pull.lease);
+  const std::int64_t end = pull.first + pull.count;
+  if (found == own_.end() || !found->second.whole() ||
+      std::cmp_greater(end, elements()))
+    return {};
+  std::vector<float> values(static_cast<std::size_t>(pull.count));
+  for (const SharedMessage& message : found->second.parts) {
+    const auto& part = message->blobs.front();
+    const auto begin = static_cast<std::int64_t>(number_of(*message, "first"));
+    const std::int64_t from = std::max(begin, pull.first);
+    const std::int64_t to = std::min(begin + std::ssize(part) / kFloat, end);
+    if (from < to)
+      std::memcpy(values.data() + (from - pull.first),
+                  part.data() + kFloat * (from - begin),
+                  static_cast<std::size_t>(kFloat * (to - from)));
+  }
+  return values;
+}
+
+void AllReduce::give_held() {
+  const auto is_held = [&](const Own& own) {
+    return pulled_.contains(own.what.round) && own.whole();
+  };
+  for (const auto& [lease, own] : own_)
+    if (is_held(own)) for_master_.push_back(result_of(own, false));
+  std::erase_if(own_, [&](const auto& e) { return is_held(e.second); });
 }
 
 void AllReduce::end_rounds(std::uint64_t version) {
@@ -328,6 +364,7 @@ void AllReduce::end_rounds(std::uint64_t version) {
   std::erase_if(own_,
                 [&](const auto& e) { return e.second.what.round <= version; });
   std::erase_if(direct_, [&](std::uint64_t r) { return r <= version; });
+  std::erase_if(pulled_, [&](std::uint64_t r) { return r <= version; });
 }
 
 std::vector<Message> AllReduce::take_for_master() {

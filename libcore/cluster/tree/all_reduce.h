@@ -65,6 +65,11 @@ class AllReduce {
   // known where the step is: this worker has a slot of it.  Each once;
   // complete() leaves it as the master says it then.
   std::optional<Message> take_next();
+  // What a slot of this worker gave, of the elements that the master asks for;
+  // none: it is not here.
+  std::vector<float> slice(const Pull& pull) const;
+  // The master gets at once what it would pull.
+  void give_held();
   // Nobody wants the Part any more: its round is over, or the master's.
   bool is_over(const Message& part) const;
 
@@ -134,7 +139,7 @@ class AllReduce {
   void take_mean(Message message);
   bool is_whole(std::uint64_t round, const Open& open) const;
   static void move_averages(Open& open, Message& round);
-  void go_direct(std::uint64_t round);
+  void go_direct(const Direct& direct);
   void end_rounds(std::uint64_t version);
 
   ReducerLink& link_;
@@ -147,6 +152,7 @@ class AllReduce {
   std::deque<Message> early_;           // of groups not known yet
   std::uint64_t early_bytes_ = 0;
   std::set<std::uint64_t> direct_;  // rounds in which the master sums
+  std::set<std::uint64_t> pulled_;  // ... whose slots it pulls
   std::uint64_t over_ = 0, newest_ = 0;
   std::uint64_t taken_ = 0;  // up to which the steps were passed on
   std::vector<Message> for_master_;

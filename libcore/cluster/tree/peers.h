@@ -31,6 +31,7 @@ class Peers {
   // A Result of that thread, or in sync the pieces of one.
   void take_result(Message result) { reducer_.take_result(std::move(result)); }
   void take_own(Message part) { reducer_.take_own(std::move(part)); }
+  void give_held() { reducer_.give_held(); }
   // What is to be said to the master; forgets it.
   std::vector<Message> take_for_master();
 

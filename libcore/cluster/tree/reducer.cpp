@@ -1,6 +1,7 @@
 #include "libcore/cluster/tree/reducer.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <string_view>
 #include <utility>
@@ -105,6 +106,27 @@ Reduced reduce(const Reduce& order, std::vector<SharedMessage> parts) {
   return reduced;
 }
 
+// The elements that are asked for, of vectors of binary32 one behind the other;
+// none: they have no such elements.
+std::vector<float> slice_of(
+    const std::array<std::span<const std::byte>, 3>& vectors,
+    const Pull& pull) {
+  std::vector<float> values;
+  auto first = sizeof(float) * static_cast<std::size_t>(pull.first);
+  auto left = sizeof(float) * static_cast<std::size_t>(pull.count);
+  values.resize(static_cast<std::size_t>(pull.count));
+  auto* to = reinterpret_cast<std::byte*>(values.data());
+  for (const std::span<const std::byte> vector : vectors) {
+    const std::size_t skipped = std::min(first, vector.size());
+    const auto part =
+        vector.subspan(skipped, std::min(left, vector.size() - skipped));
+    first -= skipped;
+    left -= part.size();
+    to = std::ranges::copy(part, to).out;
+  }
+  return left == 0 ? values : std::vector<float>();
+}
+
 }  // namespace
 
 void Reducer::begin_session(const Sizes& sizes) {
@@ -123,6 +145,7 @@ void Reducer::begin_session(const Sizes& sizes) {
   running_.clear();
   sent_.clear();
   direct_.clear();
+  pulled_.clear();
   over_ = newest_ = 0;
   for_master_.clear();
 }
@@ -135,6 +158,7 @@ std::vector<Message> Reducer::from_master(std::vector<Message> messages) {
       case MessageType::kReduce:
       case MessageType::kDirect:
       case MessageType::kParties:
+      case MessageType::kPull:
         break;  // not for that thread
       case MessageType::kState:
         turn_.clear();  // it has what was in them
@@ -168,12 +192,15 @@ void Reducer::take(const Message& message) {
       const Task task = Task::from_message(message);
       newest_ = std::max(newest_, task.slot.round);
       if (!task.slot.reducer.empty()) slots_[task.lease] = task.slot;
+      if (task.slot.pulled) pulled_.insert(task.slot.round);
       return;
     }
     case MessageType::kReduce:
       return take_order(Reduce::from_message(message));
     case MessageType::kDirect:
-      return go_direct(Direct::from_message(message).round);
+      return go_direct(Direct::from_message(message));
+    case MessageType::kPull:
+      return answer(Pull::from_message(message));
     case MessageType::kState:
       // It has ended this worker's tasks.
       slots_.clear();
@@ -190,16 +217,16 @@ void Reducer::take_result(Message message) {
   const std::uint64_t lease = number_of(message, "lease");
   const std::uint64_t round = number_of(message, "round");
   const auto slot = slots_.find(lease);
-  if (slot == slots_.end() || is_over(round))
-    return for_master_.push_back(std::move(message));
-  const std::string endpoint = slot->second.reducer;
-  slots_.erase(slot);
-  Message without{message.type, message.body,
-                  std::vector<std::vector<std::byte>>(message.blobs.size())};
-  without.body["elsewhere"] = true;
-  for_master_.push_back(std::move(without));
+  const bool reduced = slot != slots_.end() && !is_over(round);
+  // Pulls are for elements that have a place.
+  const bool pulled = pulled_.contains(round) &&
+                      exchange::is_plain_delta(message.blobs.front());
+  if (!reduced && !pulled) return for_master_.push_back(std::move(message));
+  const std::string endpoint = reduced ? slot->second.reducer : "";
+  if (reduced) slots_.erase(slot);
   auto shared = std::make_shared<const Message>(std::move(message));
-  kept_[lease] = {round, endpoint, shared};
+  keep(lease, {round, endpoint, shared});
+  if (!reduced) return;
   if (endpoint == own_)
     take_part({round, 0, static_cast<std::int64_t>(number_of(*shared, "slot"))},
               shared);
@@ -207,11 +234,47 @@ void Reducer::take_result(Message message) {
     link_.send_to_reducer(endpoint, shared);
 }
 
+// Tells the master that the Result is here.
+void Reducer::keep(std::uint64_t lease, Kept kept) {
+  const Message& message = *kept.message;
+  Message without{message.type, message.body,
+                  std::vector<std::vector<std::byte>>(message.blobs.size())};
+  without.body["elsewhere"] = true;
+  for_master_.push_back(std::move(without));
+  kept_[lease] = std::move(kept);
+}
+
+// One of a lease that has ended is passed over.
+void Reducer::answer(const Pull& pull) {
+  Slice slice;
+  slice.lease = pull.lease;
+  slice.fence = pull.fence;
+  slice.first = pull.first;
+  const auto kept = kept_.find(pull.lease);
+  if (kept == kept_.end()) {
+    slice.values = all_reduce_.slice(pull);
+  } else {
+    const auto& blobs = kept->second.message->blobs;
+    slice.values =
+        slice_of({exchange::plain_floats(blobs[0]), blobs[1], blobs[2]}, pull);
+  }
+  if (!slice.values.empty()) for_master_.push_back(slice.to_message());
+}
+
+void Reducer::give_held() {
+  for (const auto& [lease, kept] : kept_)
+    if (pulled_.contains(kept.round)) for_master_.push_back(*kept.message);
+  std::erase_if(
+      kept_, [&](const auto& e) { return pulled_.contains(e.second.round); });
+  all_reduce_.give_held();
+}
+
 // One that no parties average is a Result as any other.
 void Reducer::take_own(Message part) {
   all_reduce_.take_own(std::move(part));
   for (Message& message : all_reduce_.take_for_master())
-    if (message.type == MessageType::kResult)
+    if (message.type == MessageType::kResult &&
+        !message.body.at("elsewhere").get<bool>())
       take_result(std::move(message));
     else
       for_master_.push_back(std::move(message));
@@ -373,11 +436,17 @@ void Reducer::lost(const std::string& endpoint) {
   }
 }
 
-void Reducer::go_direct(std::uint64_t round) {
+void Reducer::go_direct(const Direct& direct) {
+  const std::uint64_t round = direct.round;
   direct_.insert(round);
-  for (auto& [lease, kept] : kept_)
-    if (kept.round == round) for_master_.push_back(*kept.message);
-  std::erase_if(kept_, [&](const auto& e) { return e.second.round == round; });
+  if (direct.pulled) pulled_.insert(round);
+  for (auto& [lease, kept] : std::exchange(kept_, {}))
+    if (kept.round != round)
+      kept_[lease] = std::move(kept);
+    else if (direct.pulled && exchange::is_plain_delta(kept.message->blobs[0]))
+      keep(lease, {round, "", std::move(kept.message)});
+    else
+      for_master_.push_back(*kept.message);
   const auto of_round = [&](const auto& e) { return e.first.round == round; };
   std::erase_if(orders_, of_round);
   std::erase_if(parts_, of_round);
@@ -397,6 +466,7 @@ void Reducer::end_rounds(std::uint64_t version) {
   std::erase_if(slots_,
                 [&](const auto& e) { return e.second.round <= version; });
   std::erase_if(direct_, [&](std::uint64_t r) { return r <= version; });
+  std::erase_if(pulled_, [&](std::uint64_t r) { return r <= version; });
 }
 
 std::vector<Message> Reducer::take_for_master() {

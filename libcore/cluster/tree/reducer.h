@@ -2,7 +2,8 @@
 // that reduce them, and reduces others' where it is told to.  In sync it may
 // instead average with all others (all_reduce.h).
 //
-// A Result is kept until its round is over.  Whatever goes wrong on the way, it
+// A Result is kept until its round is over, and so is one that the master pulls
+// piece by piece.  Whatever goes wrong on the way, it
 // is sent to the master in the end: reducing saves it work, and nothing
 // depends on it.
 //
@@ -63,6 +64,8 @@ class Reducer {
   void from_worker(Message message);
   // What was sent there may not have arrived.
   void lost(const std::string& endpoint);
+  // The worker leaves: the master gets at once what it would pull.
+  void give_held();
 
   // Sums are made in threads of their own; this sends on those that are done.
   void poll();
@@ -86,7 +89,8 @@ class Reducer {
              std::tie(other.round, other.level, other.first);
     }
   };
-  // A Result that another worker reduces.
+  // A Result that another worker reduces, or, with no endpoint, the master
+  // pulls.
   struct Kept {
     std::uint64_t round = 0;
     std::string endpoint;
@@ -106,6 +110,8 @@ class Reducer {
   static Key key_of(const Message& part);
   static Key sum_of(const Key& part);
   void take(const Message& message);
+  void keep(std::uint64_t lease, Kept kept);
+  void answer(const Pull& pull);
   void take_order(const Reduce& order);
   void take_part(const Key& key, SharedMessage message);
   void take_early(const Key& key, SharedMessage message);
@@ -116,7 +122,7 @@ class Reducer {
   bool is_over(std::uint64_t round) const {
     return round <= over_ || direct_.contains(round);
   }
-  void go_direct(std::uint64_t round);
+  void go_direct(const Direct& direct);
   void end_rounds(std::uint64_t version);
 
   ReducerLink& link_;
@@ -133,6 +139,7 @@ class Reducer {
   std::vector<Running> running_;
   std::map<Key, std::string> sent_;  // sums, and where they went
   std::set<std::uint64_t> direct_;   // rounds in which nothing is reduced
+  std::set<std::uint64_t> pulled_;   // ... whose Results wait for Pulls
   std::uint64_t over_ = 0;           // as are all up to this one
   std::uint64_t newest_ = 0;         // round that the master spoke of
   std::vector<Message> for_master_;

@@ -71,7 +71,7 @@ void SlotKeeper::apply(const Round& round) {
   exchange::OuterOptimizer outer = settings_.outer;
   outer.momentum = round.momentum;
   apply_average(round.delta, outer, constrain_, state_.parameters,
-                state_.velocity, average_);
+                state_.velocity);
   if (failpoint("worker.flip")) state_.parameters.front() += 1;
   const std::uint64_t digest =
       io::digest(std::as_bytes(std::span(state_.parameters)));

@@ -97,7 +97,7 @@ class SlotKeeper {
   State state_;
   std::deque<Round> waiting_;  // that follow state_
   State made_;  // here, by a round of one slot that may not be over yet
-  std::vector<float> average_, base_;
+  std::vector<float> base_;
   std::span<const float> from_;  // where the task begun last starts
   std::map<std::int64_t, History> histories_;  // by slot
 };

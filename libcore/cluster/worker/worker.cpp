@@ -169,6 +169,8 @@ Worker::End Worker::session() {
     }
     if (mail_.finished) {
       flush();
+      peers_.give_held();
+      flush();
       return end_session();
     }
     if (const auto end = deliver(peers_.serve())) return *end;
@@ -294,6 +296,7 @@ std::optional<Worker::End> Worker::obey(Received received) {
     case MessageType::kReduce:
     case MessageType::kDirect:
     case MessageType::kParties:
+    case MessageType::kPull:
       return deliver(peers_.from_master(std::move(received)));
     default:
       return std::nullopt;  // not for workers

@@ -109,11 +109,8 @@ void AveragingEpoch::take_mean(const Member& member, Mean mean) {
   round.values_come += mean.values.size();
   if (round.values_come < round.mean.size()) return;
   context_.reduction = {};
-  const std::size_t bytes =
-      sizeof(float) * round.mean.size() / mean.counts.size();
-  for (const SlotCount& slot : mean.counts)
-    settle(round, Lease(*table_.find(slot.lease, slot.fence)), slot.examples,
-           slot.loss_sum, bytes);
+  round.is_averaged = true;
+  settle(round, mean.counts);
   end_rounds();
 }
 

@@ -133,6 +133,7 @@ void AveragingEpoch::open_round() {
   round.iteration = context_.state.iteration;
   for (const OpenRound& before : rounds_) round.iteration += steps(before);
   plan_reduction(round);
+  if (!round.is_elsewhere() && is_pulled(round)) begin_pull(round);
   rounds_.push_back(std::move(round));
   assign_slots(true);
 }
@@ -172,6 +173,7 @@ void AveragingEpoch::take_cut(OpenRound& round, Lease& lease,
 
 void AveragingEpoch::tick() {
   watch_reduction();
+  watch_pulls();
   cut_short();
   do {
     if (may_open()) open_round();
@@ -208,10 +210,13 @@ void AveragingEpoch::pass_over(OpenRound& round, std::size_t slot) {
   const bool all = --round.missing == 0 && round.all_examples() == 0;
   const double weight = all ? 1 : 0;
   round.whole = false;
+  if (all) round.pull.reset();
+  if (round.pull) round.pull->pass_over(slot);
   round.deltas.put(slot, std::vector<float>(state.parameters.size()), weight);
   round.statistics.put(slot, state.statistics, weight);
   if (averages_updater())
     round.updater_state.put(slot, state.updater_state, weight);
+  if (round.pull) finish_pull(round);
 }
 
 // A round that is open may have slots that are in, by whoever was fast: the
@@ -352,6 +357,7 @@ Slot AveragingEpoch::slot_for(const OpenRound& round, std::size_t slot,
   result.reducer = reducer_of(round, slot);
   result.parties = round.parties;
   result.slots = static_cast<std::int64_t>(round.slots());
+  result.pulled = round.pull.has_value();
   if (!how().keeps_history()) return result;
   result.follows = context_.slots.history(slot, member.number, round.version);
   const OpenRound& before = rounds_.front();
@@ -370,6 +376,8 @@ void AveragingEpoch::take(Member& member, const Message& message) {
     return take_reduced(member, Reduced::from_message(message));
   if (message.type == MessageType::kMean)
     return take_mean(member, Mean::from_message(message));
+  if (message.type == MessageType::kSlice)
+    return take_slice(member, Slice::from_message(message));
   if (message.type != MessageType::kFault) return refuse_late(member, message);
   const Fault fault = Fault::from_message(message);
   const Lease* held = table_.find(fault.lease, fault.fence);
@@ -389,6 +397,7 @@ void AveragingEpoch::release(Member& member, const std::string& why,
     if (std::ranges::count(round.reducers, member.number) > 0)
       go_direct(round, member.describe() + " reduced it: " + why);
   Phase::release(member, why, failed);
+  forget_lost_offers();
 }
 
 AveragingEpoch::OpenRound* AveragingEpoch::round_of(const Lease& lease) {
@@ -483,25 +492,32 @@ void AveragingEpoch::take_result(Member& member, Result result) {
   OpenRound& round = *round_of(lease);
   const std::size_t slot = slot_of(round, lease);
   if (result.round != round.version || !std::cmp_equal(result.slot, slot) ||
-      (result.elsewhere && round.appointed.empty()))
+      (result.elsewhere && round.appointed.empty() && !round.pull))
     throw Error{Code::kProtocol, "Result: it does not fit its Task"};
   if (result.count > 0) take_cut(round, lease, result.count);
   if (!elsewhere_.contains(lease.id))
     note_trained(member, lease.work, context_.now);
   if (result.elsewhere) {
-    if (round.is_elsewhere()) elsewhere_.insert(lease.id);
+    if (round.is_elsewhere() || round.pull) elsewhere_.insert(lease.id);
+    if (round.pull) offer(round, member, lease, result);
     return;
   }
   if (round.is_elsewhere())
     reduction_failed(round, member.describe() + " cannot reach its reducer");
   std::vector<float> delta;
-  if (const std::string why = fault_of(result, lease, delta); !why.empty()) {
-    revoke_next(member, lease);
-    context_.slots.forget(slot, member.number);
-    // Whether it is the worker another one shows.
-    if (member.rejections > 0) context_.slots.swap_owner(slot);
-    table_.finish(lease.id);
-    return reject(member, lease.first, lease.count, why);
+  if (const std::string why = fault_of(result, lease, delta); !why.empty())
+    return reject_result(member, lease, why);
+  if (round.pull) {
+    delta.insert(delta.end(), result.statistics.begin(),
+                 result.statistics.end());
+    if (averages_updater())
+      delta.insert(delta.end(), result.updater_state.begin(),
+                   result.updater_state.end());
+    elsewhere_.insert(lease.id);
+    round.pull->put(slot,
+                    {lease.id, lease.fence, result.examples, result.loss_sum},
+                    std::move(delta));
+    return pull(round);
   }
   const auto weight = static_cast<double>(result.examples);
   const std::size_t bytes =
@@ -513,6 +529,30 @@ void AveragingEpoch::take_result(Member& member, Result result) {
     round.updater_state.put(slot, std::move(result.updater_state), weight);
   settle(round, lease, result.examples, result.loss_sum, bytes);
   end_rounds();
+}
+
+void AveragingEpoch::reject_result(Member& member, const Lease& lease,
+                                   const std::string& why) {
+  const std::size_t slot = slot_of(*round_of(lease), lease);
+  revoke_next(member, lease);
+  context_.slots.forget(slot, member.number);
+  // Whether it is the worker another one shows.
+  if (member.rejections > 0) context_.slots.swap_owner(slot);
+  elsewhere_.erase(lease.id);
+  table_.finish(lease.id);
+  forget_lost_offers();
+  reject(member, lease.first, lease.count, why);
+}
+
+// All slots of the round, which was averaged; those that were passed over have
+// no lease.
+void AveragingEpoch::settle(OpenRound& round,
+                            const std::vector<SlotCount>& counts) {
+  const std::size_t bytes = sizeof(float) * round.mean.size() / counts.size();
+  for (const SlotCount& slot : counts)
+    if (slot.lease != 0)
+      settle(round, Lease(*table_.find(slot.lease, slot.fence)), slot.examples,
+             slot.loss_sum, bytes);
 }
 
 void AveragingEpoch::settle(OpenRound& round, const Lease& lease,

@@ -30,6 +30,10 @@
 // waits for it (Cut).  Its Result has the parameters themselves,
 // its worker goes on from what it has, and others get the State.
 //
+// Results of large networks stay with their workers (Limits::pull_from) until
+// each slot has one; then the master pulls them, a piece of all slots at a time
+// (pulled_sums.h), and averages as they come.
+//
 // Rounds that overlap: round r + 1 begins when round r - 1 ends, while round r
 // is under way (slot_keeper.h says from what).  Two are open at most.
 
@@ -42,6 +46,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/cluster/master/averaging/pulled_sums.h"
 #include "libcore/cluster/master/phase.h"
 #include "libcore/cluster/store/averaging_log.h"
 #include "libcore/cluster/tree/pieces.h"
@@ -96,20 +101,24 @@ class AveragingEpoch : public Phase {
     std::vector<ReduceGroup> groups;
     std::uint64_t parties = 0;
     std::vector<std::uint64_t> reducers;  // members; of parties in their order
-    std::vector<float> mean;      // what the parties came to, with statistics
-    std::vector<Piece> pieces;    // of it
-    std::set<std::int64_t> come;  // of those, by first element
+    std::vector<Piece> pieces;            // of the parties' average
+    std::set<std::int64_t> come;          // of those, by first element
     std::size_t values_come = 0;
+
+    std::optional<PulledSums> pull;  // Results that wait for the master
+    std::vector<double> pulled_at;   // when a slot was asked, or sent, last
+
+    // What the parties or pulled Results came to: parameters, statistics,
+    // updater state.
+    std::vector<float> mean;
+    bool is_averaged = false;  // ... it is whole
     // Members that were ever told to sum something of it.
     std::set<std::uint64_t> appointed;
     double all_elsewhere =
         0;  // since when all that is missing is; 0: it is not
 
     std::size_t slots() const { return examples.size(); }
-    // By the parties.
-    bool is_averaged() const {
-      return values_come > 0 && values_come == mean.size();
-    }
+    bool by_parties() const { return parties != 0 && is_averaged; }
     bool is_elsewhere() const { return !groups.empty() || parties != 0; }
     std::int64_t all_examples() const;
     double loss_sum() const;
@@ -169,18 +178,35 @@ class AveragingEpoch : public Phase {
   void take_mean(const Member& member, Mean mean);
   std::string fault_of(const Mean& mean, const OpenRound& round) const;
 
+  // averaging_pull.cpp
+  bool is_pulled(const OpenRound& round) const;
+  void begin_pull(OpenRound& round);
+  void offer(OpenRound& round, Member& member, const Lease& lease,
+             const Result& result);
+  void take_slice(Member& member, Slice slice);
+  std::string fault_of(const Slice& slice) const;
+  void pull(OpenRound& round);
+  void finish_pull(OpenRound& round);
+  void watch_pulls();
+  void forget_lost_offers();
+
   // averaging_round.cpp
   void end_round();
   RoundOptimizer optimizer(const OpenRound& round) const;
   Round average(OpenRound& round, const RoundOptimizer& outer);
-  std::span<const float> average_of_deltas(OpenRound& round,
-                                           std::vector<float>& room) const;
+  void code_and_step(OpenRound& round, const exchange::DeltaFormat& format,
+                     const RoundOptimizer& outer, std::vector<float>& residual,
+                     std::vector<std::byte>& coded);
+  std::vector<float> average_of_deltas(OpenRound& round) const;
   std::vector<float> average_of_statistics(const OpenRound& round) const;
+  std::vector<float> average_of_updater_state(const OpenRound& round) const;
   void record(const OpenRound& round, const Round& coded,
               const RoundOptimizer& outer);
   void send(const OpenRound& round, Round message);
 
   void take_result(Member& member, Result result);
+  void reject_result(Member& member, const Lease& lease,
+                     const std::string& why);
   // Results that are accepted must not make the state overflow, or sums on the
   // way.
   void look_at_state();
@@ -197,6 +223,7 @@ class AveragingEpoch : public Phase {
   // The slot of the lease is in.
   void settle(OpenRound& round, const Lease& lease, std::int64_t examples,
               double loss_sum, std::size_t bytes);
+  void settle(OpenRound& round, const std::vector<SlotCount>& counts);
   void revoke_next(Member& member, const Lease& lease);
   void end_rounds();
 

@@ -143,7 +143,7 @@ std::string AveragingEpoch::fault_of(std::span<const SlotCount> counts,
 
 // What others have of it is sent here.
 void AveragingEpoch::go_direct(OpenRound& round, const std::string& why) {
-  if (!round.is_elsewhere() || round.is_averaged()) return;
+  if (!round.is_elsewhere() || round.is_averaged) return;
   round.groups.clear();
   round.parties = 0;
   round.reducers.clear();
@@ -155,8 +155,9 @@ void AveragingEpoch::go_direct(OpenRound& round, const std::string& why) {
                                    {"why", why}});
   context_.log(Level::kDetail, "round " + std::to_string(round.version) +
                                    " is summed by the master: " + why);
-  for (Member* member :
-       context_.outgoing.tell_all(Direct{round.version}.to_message()))
+  if (is_pulled(round)) begin_pull(round);
+  const Direct direct{round.version, round.pull.has_value()};
+  for (Member* member : context_.outgoing.tell_all(direct.to_message()))
     release(*member, "it missed a message", false);
 }
 

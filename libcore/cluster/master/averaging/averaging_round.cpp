@@ -45,7 +45,7 @@ void AveragingEpoch::end_round() {
                 {"examples", examples},
                 {"loss", round.loss_sum() / static_cast<double>(examples)},
                 {"bytes", coded.delta.size()}};
-  if (round.is_averaged()) event["parties"] = round.reducers.size();
+  if (round.by_parties()) event["parties"] = round.reducers.size();
   context_.events.write("round", std::move(event));
   record(round, coded, outer);
   send(round, std::move(coded));
@@ -72,7 +72,7 @@ Round AveragingEpoch::average(OpenRound& round, const RoundOptimizer& outer) {
   coded.factor = state.step_factor;
   coded.statistics = average_of_statistics(round);
   state.constrain.keep_frozen(coded.statistics, state.statistics);
-  if (averages_updater()) coded.updater_state = round.updater_state.result();
+  if (averages_updater()) coded.updater_state = average_of_updater_state(round);
   if (!all_finite(coded.statistics) || !all_finite(coded.updater_state))
     throw Error{Code::kProtocol, "its statistics are not finite"};
   // As many elements as all replicas sent: their choices differ.
@@ -81,12 +81,8 @@ Round AveragingEpoch::average(OpenRound& round, const RoundOptimizer& outer) {
       std::min(1.0, format.density * static_cast<double>(round.slots()));
   std::vector<float> residual = state.residual;
   // Without an example there is no gradient, which is not one of zeros.
-  if (!is_sync() || round.all_examples() > 0) {
-    std::vector<float> room;
-    exchange::encode_delta(average_of_deltas(round, room), format, residual,
-                           coded.delta);
-  }
-  take_step(coded.delta, outer, state);
+  if (!is_sync() || round.all_examples() > 0)
+    code_and_step(round, format, outer, residual, coded.delta);
   if (!round.whole) {
     coded.digest = io::digest(std::as_bytes(std::span(state.parameters)));
     context_.round_digests[coded.version] = coded.digest;
@@ -99,21 +95,44 @@ Round AveragingEpoch::average(OpenRound& round, const RoundOptimizer& outer) {
   return coded;
 }
 
-// room: for what is not there yet.  What the slots gave is gone then, as each
-// takes as much memory as the parameters.
-std::span<const float> AveragingEpoch::average_of_deltas(
-    OpenRound& round, std::vector<float>& room) const {
-  if (round.is_averaged())
-    return std::span(round.mean).first(context_.state.parameters.size());
-  room = round.deltas.result();
-  round.deltas = exchange::Average(0, 0);
-  return room;
+// The step from what is coded.  Each vector takes as much memory as the
+// parameters, so there are as few of them at a time as can be.
+void AveragingEpoch::code_and_step(OpenRound& round,
+                                   const exchange::DeltaFormat& format,
+                                   const RoundOptimizer& outer,
+                                   std::vector<float>& residual,
+                                   std::vector<std::byte>& coded) {
+  std::vector<float> average = average_of_deltas(round);
+  exchange::encode_delta(average, format, residual, coded);
+  if (!format.lossy())
+    return take_step(std::move(average), outer, context_.state);
+  average = std::vector<float>();
+  take_step(coded, outer, context_.state);
+}
+
+// What the slots gave is gone then.
+std::vector<float> AveragingEpoch::average_of_deltas(OpenRound& round) const {
+  if (!round.is_averaged) {
+    std::vector<float> average = round.deltas.result();
+    round.deltas = exchange::Average(0, 0);
+    return average;
+  }
+  std::vector<float> average = std::exchange(round.mean, {});
+  average.resize(context_.state.parameters.size());
+  return average;
 }
 
 std::vector<float> AveragingEpoch::average_of_statistics(
     const OpenRound& round) const {
-  if (!round.is_averaged()) return round.statistics.result();
-  return {round.mean.end() - std::ssize(context_.state.statistics),
+  if (!round.is_averaged) return round.statistics.result();
+  const auto begin = round.mean.begin() + std::ssize(context_.state.parameters);
+  return {begin, begin + std::ssize(context_.state.statistics)};
+}
+
+std::vector<float> AveragingEpoch::average_of_updater_state(
+    const OpenRound& round) const {
+  if (!round.is_averaged) return round.updater_state.result();
+  return {round.mean.end() - std::ssize(context_.state.updater_state),
           round.mean.end()};
 }
 
@@ -139,7 +158,7 @@ void AveragingEpoch::record(const OpenRound& round, const Round& coded,
 // Those whom it does not reach are sent State, and so are those who are not of
 // the parties that averaged it, or did not do it alone.
 void AveragingEpoch::send(const OpenRound& round, Round message) {
-  if (round.is_averaged() || round.whole) {
+  if (round.by_parties() || round.whole) {
     message.held = !round.whole;
     message.delta.clear();
     message.statistics.clear();

@@ -74,7 +74,7 @@ TEST_CASE("a message that its receiver would drop is not sent") {
   const Failure body = failure_of(task.to_message(), kFromMaster);
   CHECK(body.code == Code::kConfig);
   CHECK(body.what ==
-        "cannot send a message, as its receiver would refuse it: Task: 262194 "
+        "cannot send a message, as its receiver would refuse it: Task: 262195 "
         "values > limit 262144");
   Fault fault;
   fault.reason = std::string(4000, 'x');

@@ -242,6 +242,13 @@ TEST_CASE("messages of sums") {
   refuses(sum, "slots", Json::array({Json{{"lease", 1}}}));
   refuses(sum, "why", 1);
   CHECK(through(Direct{7}).round == 7);
+  CHECK(through(Direct{7, true}).pulled);
+  CHECK(through(Pull{4, 2, 8, 16}).count == 16);
+  refuses(Pull{4, 2, 8, 16}, "count", 0);
+  refuses(Pull{4, 2, 8, 16}, "count", 65537);
+  refuses(Pull{4, 2, 8, 16}, "first", -1);
+  CHECK(through(Slice{4, 2, 8, {1, -2}}).values == std::vector<float>{1, -2});
+  refuses(Slice{}, "first", -1);
 }
 
 TEST_CASE("texts are made printable by their sender") {

@@ -1,0 +1,145 @@
+// Averaging's rounds whose Results wait at their workers for the master.
+
+#include <algorithm>
+#include <utility>
+
+#include "libcore/base/number_format.h"
+#include "libcore/cluster/master/averaging/averaging_master.h"
+
+namespace dl::cluster {
+
+// Lossy differences are short, and a round of one replica has one Result.
+bool AveragingEpoch::is_pulled(const OpenRound& round) const {
+  const RunState& state = context_.state;
+  const std::size_t elements =
+      state.parameters.size() + state.statistics.size() +
+      (averages_updater() ? state.updater_state.size() : 0);
+  return !round.whole && !how().delta.lossy() &&
+         std::cmp_greater_equal(elements, context_.limits.pull_from);
+}
+
+void AveragingEpoch::begin_pull(OpenRound& round) {
+  const RunState& state = context_.state;
+  round.pull.emplace(round.slots(),
+                     state.parameters.size() + state.statistics.size() +
+                         (averages_updater() ? state.updater_state.size() : 0));
+  round.pulled_at.assign(round.slots(), 0);
+  for (const std::size_t slot : round.passed_over) round.pull->pass_over(slot);
+}
+
+// The worker's Result is there to be pulled.
+void AveragingEpoch::offer(OpenRound& round, Member& member, const Lease& lease,
+                           const Result& result) {
+  if (result.examples != examples_of(lease))
+    return reject_result(member, lease,
+                         "it counts " + std::to_string(result.examples) +
+                             " examples, not " +
+                             std::to_string(examples_of(lease)));
+  if (!sound_loss(result.loss_sum, result.examples))
+    return reject_result(member, lease, "its loss is not finite");
+  end_twin(lease);
+  round.pull->offer(slot_of(round, lease),
+                    {lease.id, lease.fence, result.examples, result.loss_sum});
+  pull(round);
+}
+
+// One of a lease that has ended comes late.
+void AveragingEpoch::take_slice(Member& member, Slice slice) {
+  const Lease* held = table_.find(slice.lease, slice.fence);
+  if (!held || held->worker != member.number)
+    return context_.answers.require_given(slice.lease);
+  const Lease lease = *held;
+  OpenRound& round = *round_of(lease);
+  const std::size_t slot = slot_of(round, lease);
+  if (!round.pull || round.pull->lease_of(slot) != lease.id) return;
+  if (const std::string why = fault_of(slice); !why.empty())
+    return reject_result(member, lease, why);
+  const auto first = static_cast<std::size_t>(slice.first);
+  if (!round.pull->take(slot, first, std::move(slice.values))) return;
+  round.pulled_at[slot] = context_.now;
+  pull(round);
+}
+
+// A difference is bound by what a step may be, all behind it by what sums are.
+std::string AveragingEpoch::fault_of(const Slice& slice) const {
+  const auto reach = [](std::span<const float> values) {
+    return static_cast<double>(largest_magnitude(values));
+  };
+  const std::span<const float> values = slice.values;
+  const std::size_t parameters = context_.state.parameters.size();
+  const auto first = static_cast<std::size_t>(slice.first);
+  const std::size_t of_delta =
+      std::min(values.size(), parameters - std::min(parameters, first));
+  if (!(reach(values.subspan(of_delta)) <= most_value_))
+    return "its values are not finite, or nearly so";
+  if (!(reach(values.first(of_delta)) <= most_delta_))
+    return "its difference reaches " +
+           format("%.2g", reach(values.first(of_delta))) +
+           ", and the largest parameter is " +
+           format("%.2g", reach(context_.state.parameters));
+  return "";
+}
+
+// Asks for what may be asked for; a slot whose worker cannot be told now is
+// asked at the next tick.
+void AveragingEpoch::pull(OpenRound& round) {
+  round.pull->request([&](std::size_t slot, const Pull& pull) {
+    const Lease* lease = table_.find(pull.lease, pull.fence);
+    Member* member = lease ? context_.members.find(lease->worker) : nullptr;
+    if (!member || !reachable(*member)) return false;
+    if (!round.pull->owes(slot)) round.pulled_at[slot] = context_.now;
+    return context_.outgoing.send(*member, pull.to_message());
+  });
+  finish_pull(round);
+}
+
+void AveragingEpoch::finish_pull(OpenRound& round) {
+  if (!round.pull->complete()) return;
+  const std::vector<SlotCount> counts = round.pull->counts();
+  round.mean = std::move(round.pull->mean());
+  round.pull.reset();
+  round.is_averaged = true;
+  settle(round, counts);
+  end_rounds();
+}
+
+// A worker that has a Result and does not send it is asked no more.
+void AveragingEpoch::watch_pulls() {
+  for (OpenRound& round : rounds_) {
+    if (!round.pull) continue;
+    for (std::size_t slot = 0; slot < round.slots(); ++slot) {
+      if (!round.pull->owes(slot)) continue;
+      const auto found = table_.leases().find(round.pull->lease_of(slot));
+      if (found == table_.leases().end()) continue;
+      const Lease lease = found->second;
+      Member* member = context_.members.find(lease.worker);
+      require(member != nullptr, "a lease of nobody");
+      const double moved = std::max(
+          round.pulled_at[slot],
+          std::min(member->flowed, round.pulled_at[slot] + kLongestTransfer));
+      if (context_.now - moved <= context_.limits.lost_after) continue;
+      revoke_next(*member, lease);
+      context_.slots.forget(slot, member->number);
+      elsewhere_.erase(lease.id);
+      revoke(*member, lease, "it does not send its Result", false);
+      context_.outgoing.send(*member,
+                             Stale{lease.id, lease.fence}.to_message());
+    }
+  }
+  forget_lost_offers();
+  for (std::size_t i = 0; i < rounds_.size(); ++i)
+    if (rounds_[i].pull) return pull(rounds_[i]);  // which may end rounds
+}
+
+void AveragingEpoch::forget_lost_offers() {
+  for (OpenRound& round : rounds_) {
+    if (!round.pull) continue;
+    for (std::size_t slot = 0; slot < round.slots(); ++slot) {
+      const std::uint64_t lease = round.pull->lease_of(slot);
+      if (lease != 0 && !table_.leases().contains(lease))
+        round.pull->lose(slot);
+    }
+  }
+}
+
+}  // namespace dl::cluster
