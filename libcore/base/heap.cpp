@@ -19,4 +19,10 @@ void keep_freed_memory() {
 #endif
 }
 
+void trim_heap() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
 }  // namespace dl

@@ -5,11 +5,16 @@
 
 namespace dl {
 
-// Memory that is freed stays with the process, so that vectors as large as a
-// network, which come and go in each step, need no new pages from the kernel:
-// clearing those takes longer than what is done with them.  Call it before
-// there are threads.  Nothing happens where the C library has no such setting.
+// Blocks of less than 32 MiB stay with the process when they are freed, so that
+// vectors that come and go in each step need no new pages from the kernel:
+// clearing those takes longer than what is done with them.  Larger ones go
+// back, as a few of them are all of the memory that a large network may take.
+// Call it before there are threads.  Nothing happens where the C library has no
+// such setting.
 void keep_freed_memory();
+
+// Gives back what is free: after many small blocks that were large together.
+void trim_heap();
 
 }  // namespace dl
 

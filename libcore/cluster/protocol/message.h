@@ -161,7 +161,7 @@ struct State {
         fasgd;
   };
   Message with(const Vectors& vectors) const;
-  static State from_message(const Message& message);
+  static State from_message(Message message);
 };
 
 enum class TaskKind : std::uint8_t { kTrain, kEvaluate };

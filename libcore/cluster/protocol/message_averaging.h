@@ -45,7 +45,8 @@ struct Result {
   std::vector<float> statistics, updater_state;
   std::int64_t count = 0;  // mini-batches, after a Cut; 0: all of the task's
 
-  Message to_message() const;
+  Message to_message() const&;
+  Message to_message() &&;  // the difference moves into it
   static Result from_message(const Message& message);
 };
 
@@ -142,7 +143,8 @@ struct Direct {
 // is one vector here: difference or gradient, statistics, updater state.
 struct Pull {
   std::uint64_t lease = 0, fence = 0;
-  std::int64_t first = 0, count = 0;  // at most kLargestPiece
+  // At most kLargestPiece; of none: it is not wanted any more.
+  std::int64_t first = 0, count = 0;
 
   Message to_message() const;
   static Pull from_message(const Message& message);

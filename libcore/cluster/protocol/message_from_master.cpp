@@ -131,7 +131,7 @@ Message State::with(const Vectors& vectors) const {
                    floats_to_blob(vectors.fasgd))};
 }
 
-State State::from_message(const Message& message) {
+State State::from_message(Message message) {
   JsonView body = open_body(message, MessageType::kState, 5,
                             {"version", "threshold", "averages", "setbacks"});
   State state;
@@ -140,11 +140,16 @@ State State::from_message(const Message& message) {
   if (state.threshold < 0) body.at("threshold").fail("a number >= 0");
   state.averages = number_of(body, "averages");
   state.setbacks = number_of(body, "setbacks");
-  state.parameters = blob_to_floats(message, 0);
-  state.statistics = blob_to_floats(message, 1);
-  state.updater_state = blob_to_floats(message, 2);
-  state.velocity = blob_to_floats(message, 3);
-  state.fasgd = blob_to_floats(message, 4);
+  const auto take = [&](std::size_t blob) {
+    std::vector<float> values = blob_to_floats(message, blob);
+    message.blobs[blob] = std::vector<std::byte>();  // as large
+    return values;
+  };
+  state.parameters = take(0);
+  state.statistics = take(1);
+  state.updater_state = take(2);
+  state.velocity = take(3);
+  state.fasgd = take(4);
   return state;
 }
 

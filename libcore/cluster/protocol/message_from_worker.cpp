@@ -63,7 +63,9 @@ Ready Ready::from_message(const Message& message) {
   return ready;
 }
 
-Message Result::to_message() const {
+Message Result::to_message() const& { return Result(*this).to_message(); }
+
+Message Result::to_message() && {
   return {MessageType::kResult,
           {{"lease", lease},
            {"fence", fence},
@@ -73,7 +75,7 @@ Message Result::to_message() const {
            {"examples", examples},
            {"loss_sum", loss_sum},
            {"count", count}},
-          blobs_of(delta, floats_to_blob(statistics),
+          blobs_of(std::move(delta), floats_to_blob(statistics),
                    floats_to_blob(updater_state))};
 }
 

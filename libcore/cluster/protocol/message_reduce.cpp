@@ -105,7 +105,7 @@ Pull Pull::from_message(const Message& message) {
   Pull pull;
   pull.lease = number_of(body, "lease");
   pull.fence = number_of(body, "fence");
-  pull.count = body.at("count").integer(1, kLargestPiece);
+  pull.count = body.at("count").integer(0, kLargestPiece);
   pull.first = body.at("first").integer(0, kMaxInteger - pull.count);
   return pull;
 }

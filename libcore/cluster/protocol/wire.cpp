@@ -225,7 +225,8 @@ Received decode_header(Frame header) {
   return received;
 }
 
-Received decode(std::span<const Frame> frames, const Expected& expected) {
+Received decode(std::span<const Frame> frames, const Expected& expected,
+                const std::function<void(std::size_t)>& done) {
   int protocol = frames.empty() ? -1 : protocol_of(frames[0]);
   if (protocol < 0) fail("foreign bytes");
   if (protocol == 0) return decode_refusal(frames);
@@ -249,8 +250,10 @@ Received decode(std::span<const Frame> frames, const Expected& expected) {
   for (std::uint64_t length : plan.lengths) {
     std::vector<std::byte>& part = parts.emplace_back();
     part.reserve(length);
-    for (; part.size() < length; ++at)
+    for (; part.size() < length; ++at) {
       part.insert(part.end(), pieces[at].begin(), pieces[at].end());
+      if (done) done(at + 1);
+    }
   }
   received.message.body =
       parse_msgpack(parts[0], std::string(name_of(type)), most_values(type));

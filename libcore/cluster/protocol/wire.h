@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -63,7 +64,9 @@ struct Received {
 // Throws Error: kProtocol, no magic ("foreign bytes"), another protocol
 // version, a length or checksum that differs, or what is not expected; the
 // header alone tells the latter.
-Received decode(std::span<const Frame> frames, const Expected& expected);
+// done(i): frame i is not needed any more.
+Received decode(std::span<const Frame> frames, const Expected& expected,
+                const std::function<void(std::size_t)>& done = nullptr);
 // The envelope and the type alone; nothing else is looked at.
 Received decode_header(Frame header);
 

@@ -13,9 +13,9 @@
 
 namespace dl::cluster {
 
-// The outer optimizer's step from a coded average, and the constraints after it.
-// velocity: as many elements, or none for plain.
-// Throws Error: kProtocol, the average does not decode; then nothing happened.
+// The outer optimizer's step from a coded average, and the constraints after
+// it. velocity: as many elements, or none for plain. Throws Error: kProtocol,
+// the average does not decode; then nothing happened.
 void apply_average(std::span<const std::byte> delta,
                    const exchange::OuterOptimizer& outer,
                    const nn::Constrainer& constrain,

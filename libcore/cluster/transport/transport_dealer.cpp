@@ -246,7 +246,7 @@ std::optional<Received> DealerSocket::receive(Milliseconds wait,
       state_->over = false;
       const std::vector<Frame> frames = raw->views();
       try {
-        Received received = decode(frames, state_->expected);
+        Received received = decode(frames, state_->expected, raw->release());
         state_->heard = true;
         return received;
       } catch (Error& error) {

@@ -120,7 +120,7 @@ struct RouterSocket::State {
   void report();
   void refuse(const std::string& peer, int protocol);
   bool post(const std::string& peer, Waiting message);
-  Received decode_from(const std::string& peer, std::span<const Frame> frames);
+  Received decode_from(const std::string& peer, RawMessage& raw);
   std::optional<Incoming> next();
 };
 
@@ -317,11 +317,12 @@ void RouterSocket::State::refuse(const std::string& peer, int protocol) {
 }
 
 Received RouterSocket::State::decode_from(const std::string& peer,
-                                          std::span<const Frame> frames) {
+                                          RawMessage& raw) {
+  const std::vector<Frame> frames = raw.views();
   Received header = decode_header(frames[0]);
   const MessageType type = header.message.type;
   if (!expected.greets || type == MessageType::kHello || let_in.contains(peer))
-    return decode(frames, expected);
+    return decode(frames, expected, raw.release());
   check_sender(type, expected.from);
   return header;
 }
@@ -348,7 +349,7 @@ std::optional<RouterSocket::Incoming> RouterSocket::State::next() {
       continue;
     }
     try {
-      Incoming incoming{raw->peer, decode_from(raw->peer, frames),
+      Incoming incoming{raw->peer, decode_from(raw->peer, *raw),
                         raw->origin.key};
       if (incoming.received.message.type != MessageType::kHello)
         return incoming;

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <thread>
 
+#include "libcore/base/heap.h"
 #include "libcore/cluster/protocol/endpoint.h"
 
 namespace dl::cluster {
@@ -172,6 +173,17 @@ std::vector<Frame> RawMessage::views() const {
     spans.emplace_back(static_cast<const std::byte*>(frame.data()),
                        frame.size());
   return spans;
+}
+
+std::function<void(std::size_t)> RawMessage::release() {
+  return [this, freed = std::size_t{0}](std::size_t frame) mutable {
+    constexpr std::size_t kTrim = std::size_t{32} << 20;
+    freed += frames[frame].size();
+    frames[frame].rebuild();
+    if (freed < kTrim) return;
+    trim_heap();
+    freed = 0;
+  };
 }
 
 bool receive_frame(zmq::socket_t& socket, zmq::message_t& frame) {

@@ -46,6 +46,9 @@ struct RawMessage {
   std::vector<zmq::message_t> frames;
   std::size_t bytes = 0;  // over the limit: the frames were dropped
   std::vector<Frame> views() const;
+  // For decode(): a frame goes when it was copied, as those of a message may
+  // take as much memory as a network.
+  std::function<void(std::size_t)> release();
 };
 // A frame that is there; false if none is.  A signal does not disturb it.
 bool receive_frame(zmq::socket_t& socket, zmq::message_t& frame);

@@ -68,6 +68,8 @@ class AllReduce {
   // What a slot of this worker gave, of the elements that the master asks for;
   // none: it is not here.
   std::vector<float> slice(const Pull& pull) const;
+  // The slot of this lease is not wanted any more.
+  void drop(std::uint64_t lease) { own_.erase(lease); }
   // The master gets at once what it would pull.
   void give_held();
   // Nobody wants the Part any more: its round is over, or the master's.

@@ -246,6 +246,10 @@ void Reducer::keep(std::uint64_t lease, Kept kept) {
 
 // One of a lease that has ended is passed over.
 void Reducer::answer(const Pull& pull) {
+  if (pull.count == 0) {
+    kept_.erase(pull.lease);
+    return all_reduce_.drop(pull.lease);
+  }
   Slice slice;
   slice.lease = pull.lease;
   slice.fence = pull.fence;

@@ -79,9 +79,14 @@ class AveragingLearner : public Learner {
     std::optional<Result> result;
     {
       const Stopwatch watch(mail_.clock, stats_.encode);
+      const std::span<const float> here = replica_->parameters_in_place();
+      const std::vector<float> elsewhere =
+          here.empty() ? replica_->parameters() : std::vector<float>();
       result = keeper_.finish(
-          work.task, replica_->parameters(), replica_->statistics(),
-          needs_updater_ ? replica_->updater_state() : std::vector<float>());
+          work.task, here.empty() ? std::span(elsewhere) : here,
+          replica_->statistics(),
+          needs_updater_ ? replica_->updater_state() : std::vector<float>(),
+          replica_->room());
     }
     mail_.meter.add(std::exchange(stats_, {}));
     if (result && keeper_.is_whole(work.task)) at_ = work.task.slot.round;
@@ -94,7 +99,7 @@ class AveragingLearner : public Learner {
     result->examples = work.examples;
     result->loss_sum = work.loss_sum;
     if (work.cut) result->count = work.task.count;
-    mail_.outbox.push(result->to_message());
+    mail_.outbox.push(std::move(*result).to_message());
   }
 
   Replica& replica() override { return *replica_; }

@@ -114,6 +114,10 @@ std::span<float> Replica::parameters_in_place() {
   return device_->on_host(network_->parameters());
 }
 
+std::span<float> Replica::room() {
+  return device_->on_host(network_->update());
+}
+
 tensor::Device* Replica::keeper() {
   const tensor::View parameters = network_->parameters();
   const bool apart = parameters.elements() > 0 &&

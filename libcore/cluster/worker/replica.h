@@ -59,6 +59,9 @@ class Replica {
   // The parameters where they lie, to be changed between two steps; empty where
   // the device's memory is not the host's: then set_parameters() it is.
   std::span<float> parameters_in_place();
+  // Room for as many values as there are parameters, which a step overwrites;
+  // empty: there is none in host memory.
+  std::span<float> room();
 
   // The device where parameters and updates can stay in its memory from step to
   // step: it is not the host's, and of float.  Else null.

@@ -147,7 +147,8 @@ Result SlotKeeper::finish_whole(const Task& task,
 std::optional<Result> SlotKeeper::finish(const Task& task,
                                          std::span<const float> parameters,
                                          std::vector<float> statistics,
-                                         std::vector<float> updater_state) {
+                                         std::vector<float> updater_state,
+                                         std::span<float> room) {
   if (is_whole(task)) {
     if (!std::ranges::all_of(parameters,
                              [](float v) { return std::isfinite(v); }))
@@ -155,7 +156,12 @@ std::optional<Result> SlotKeeper::finish(const Task& task,
     return finish_whole(task, parameters, std::move(statistics),
                         std::move(updater_state));
   }
-  std::vector<float> delta(parameters.size());
+  std::vector<float> own_room;
+  if (room.size() != parameters.size()) {
+    own_room.resize(parameters.size());
+    room = own_room;
+  }
+  const std::span<float> delta = room;
   std::transform(parameters.begin(), parameters.end(), from_.begin(),
                  delta.begin(), std::minus<>());
   if (!std::all_of(delta.begin(), delta.end(),
@@ -173,7 +179,7 @@ std::optional<Result> SlotKeeper::finish(const Task& task,
     history.round = task.slot.round;
     if (settings_.delta.lossy()) history.residual.resize(delta.size());
     if (settings_.overlap) {
-      history.learnt = delta;
+      history.learnt.assign(delta.begin(), delta.end());
       if (settings_.delta.lossy())
         std::transform(delta.begin(), delta.end(), history.residual.begin(),
                        history.learnt.begin(), std::plus<>());

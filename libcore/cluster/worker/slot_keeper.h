@@ -65,10 +65,13 @@ class SlotKeeper {
   std::optional<Start> begin(const Task& task);
   // The answer to the task begun last, without its counts; nothing, and the
   // history as it was: the replica is not finite.
+  // room: for as many values as parameters, which it overwrites; empty: it
+  // allocates some.
   std::optional<Result> finish(const Task& task,
                                std::span<const float> parameters,
                                std::vector<float> statistics,
-                               std::vector<float> updater_state);
+                               std::vector<float> updater_state,
+                               std::span<float> room = {});
   // Whether the slot gives its parameters, and its worker goes on from them.
   bool is_whole(const Task& task) const {
     return settings_.alone && task.slot.slots == 1;

@@ -57,7 +57,10 @@ void SyncKeeper::take(const Round& round) {
   version_ = round.version;
   if (differs_) return;
   const std::vector<float> before = statistics_;
-  gradient_.resize(parameters_.size());
+  if (gradient_.size() != parameters_.size()) {
+    own_room_.resize(parameters_.size());
+    gradient_ = own_room_;
+  }
   if (round.held)
     read_pieces(round);
   else

@@ -24,12 +24,15 @@ namespace dl::cluster {
 
 class SyncKeeper {
  public:
-  // parameters: where they are to be; it outlives this.  threads: of a step.
+  // parameters: where they are to be; room: for as many values, which a Round
+  // overwrites; empty: it allocates some.  Both outlive this.  threads: of a
+  // step.
   SyncKeeper(const nn::NetworkConfig& network, int threads,
-             std::span<float> parameters)
+             std::span<float> parameters, std::span<float> room = {})
       : updater_(network, threads),
         constrain_(network),
-        parameters_(parameters) {}
+        parameters_(parameters),
+        gradient_(room) {}
 
   // A new conversation: nothing of the one before counts.
   void begin_session() { known_ = false; }
@@ -67,7 +70,8 @@ class SyncKeeper {
   nn::Constrainer constrain_;
   std::span<float> parameters_;
   std::vector<float> statistics_, updater_state_;
-  std::vector<float> gradient_;  // scratch
+  std::vector<float> own_room_;
+  std::span<float> gradient_;
   std::uint64_t version_ = 0;
   std::uint64_t said_ = 0;  // by the master, to be over
   bool known_ = false, differs_ = false;

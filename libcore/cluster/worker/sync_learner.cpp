@@ -18,7 +18,7 @@ class SyncLearner : public Learner {
   SyncLearner(std::unique_ptr<Replica> replica,
               const nn::NetworkConfig& network, int threads, Mailbox& mail)
       : replica_(std::move(replica)),
-        keeper_(network, threads, shared_parameters()),
+        keeper_(network, threads, shared_parameters(), replica_->room()),
         mail_(mail) {}
 
   void begin_session(const Welcome&, Ready&) override {

@@ -108,7 +108,7 @@ void Trainer::handle(Delivered delivered) {
   switch (message.type) {
     case MessageType::kState:
       drop_tasks();
-      return learner_->take_state(State::from_message(message));
+      return learner_->take_state(State::from_message(std::move(message)));
     case MessageType::kTask:
       return take_task(Task::from_message(message));
     case MessageType::kStale: {

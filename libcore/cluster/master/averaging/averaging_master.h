@@ -187,6 +187,8 @@ class AveragingEpoch : public Phase {
   std::string fault_of(const Slice& slice) const;
   void pull(OpenRound& round);
   void finish_pull(OpenRound& round);
+  double moved_at(const OpenRound& round, std::size_t slot,
+                  const Member& member) const;
   void watch_pulls();
   void forget_lost_offers();
 

@@ -96,6 +96,12 @@ void AveragingEpoch::pull(OpenRound& round) {
 void AveragingEpoch::finish_pull(OpenRound& round) {
   if (!round.pull->complete()) return;
   const std::vector<SlotCount> counts = round.pull->counts();
+  // Workers need the memory for the Round.
+  for (const SlotCount& slot : counts)
+    if (const Lease* lease = table_.find(slot.lease, slot.fence))
+      if (Member* member = context_.members.find(lease->worker))
+        context_.outgoing.send(*member,
+                               Pull{slot.lease, slot.fence}.to_message());
   round.mean = std::move(round.pull->mean());
   round.pull.reset();
   round.is_averaged = true;
@@ -103,28 +109,34 @@ void AveragingEpoch::finish_pull(OpenRound& round) {
   end_rounds();
 }
 
-// A worker that has a Result and does not send it is asked no more.
+// When the slot was asked last, sent something, or bytes of it moved.
+double AveragingEpoch::moved_at(const OpenRound& round, std::size_t slot,
+                                const Member& member) const {
+  const double at = round.pulled_at[slot];
+  return std::max(at, std::min(member.flowed, at + kLongestTransfer));
+}
+
+// A worker that has a Result and does not send it goes by no protocol.
 void AveragingEpoch::watch_pulls() {
-  for (OpenRound& round : rounds_) {
+  std::vector<std::uint64_t> silent;
+  for (const OpenRound& round : rounds_) {
     if (!round.pull) continue;
     for (std::size_t slot = 0; slot < round.slots(); ++slot) {
-      if (!round.pull->owes(slot)) continue;
-      const auto found = table_.leases().find(round.pull->lease_of(slot));
-      if (found == table_.leases().end()) continue;
-      const Lease lease = found->second;
-      Member* member = context_.members.find(lease.worker);
-      require(member != nullptr, "a lease of nobody");
-      const double moved = std::max(
-          round.pulled_at[slot],
-          std::min(member->flowed, round.pulled_at[slot] + kLongestTransfer));
-      if (context_.now - moved <= context_.limits.lost_after) continue;
-      revoke_next(*member, lease);
-      context_.slots.forget(slot, member->number);
-      elsewhere_.erase(lease.id);
-      revoke(*member, lease, "it does not send its Result", false);
-      context_.outgoing.send(*member,
-                             Stale{lease.id, lease.fence}.to_message());
+      const auto lease = table_.leases().find(round.pull->lease_of(slot));
+      if (!round.pull->owes(slot) || lease == table_.leases().end()) continue;
+      const Member* member = context_.members.find(lease->second.worker);
+      if (member && context_.now - moved_at(round, slot, *member) >
+                        context_.limits.lost_after)
+        silent.push_back(member->number);
     }
+  }
+  for (const std::uint64_t number : silent) {
+    Member* member = context_.members.find(number);
+    if (!member) continue;
+    constexpr const char* kWhy = "it does not send the Result that it has";
+    member->in_step = false;
+    release(*member, kWhy, false);
+    context_.answers.reject(*member, -1, kWhy);
   }
   forget_lost_offers();
   for (std::size_t i = 0; i < rounds_.size(); ++i)

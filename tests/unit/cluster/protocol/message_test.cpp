@@ -244,7 +244,8 @@ TEST_CASE("messages of sums") {
   CHECK(through(Direct{7}).round == 7);
   CHECK(through(Direct{7, true}).pulled);
   CHECK(through(Pull{4, 2, 8, 16}).count == 16);
-  refuses(Pull{4, 2, 8, 16}, "count", 0);
+  CHECK(through(Pull{4, 2}).count == 0);
+  refuses(Pull{4, 2, 8, 16}, "count", -1);
   refuses(Pull{4, 2, 8, 16}, "count", 65537);
   refuses(Pull{4, 2, 8, 16}, "first", -1);
   CHECK(through(Slice{4, 2, 8, {1, -2}}).values == std::vector<float>{1, -2});

@@ -161,7 +161,7 @@ TEST_CASE("a whole Result takes part in what is pulled") {
   CHECK(sums.counts()[2].lease == 0);
 }
 
-TEST_CASE("another worker does what one has done and does not send") {
+TEST_CASE("a worker that does not send what it has holds up nobody") {
   for (const Mode mode : {Mode::kAveraging, Mode::kSync}) {
     Settings s = settings(mode);
     s.averaging.workers = 3;
@@ -186,6 +186,7 @@ TEST_CASE("another worker does what one has done and does not send") {
     check_exactly_once(folder, 2);
     check_equal(master.context.state, undisturbed(s, 3));
     CHECK(count_events(folder, "revoke") > 0);
+    CHECK(count_events(folder, "fault") > 0);
   }
 }
 
