@@ -45,6 +45,7 @@
 #ifndef DL_LIBCORE_CLUSTER_PROTOCOL_MESSAGE_H_
 #define DL_LIBCORE_CLUSTER_PROTOCOL_MESSAGE_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -128,8 +129,8 @@ struct Refuse {
 // worker -> master: it can work.
 struct Ready {
   std::vector<std::uint32_t> unreadable;  // training shards it must be sent
-  // Sharing: the parameters that it has are those after update `version` of
-  // this start of a master; "": it has none.
+  // Sharing: its parameters are those after update `version` of this start of
+  // a master; "": it has none.
   std::string run;
   std::uint64_t version = 0;
 
@@ -142,10 +143,9 @@ struct Ready {
 // it has none), what FASGD keeps; each float32.
 // version: averaging, the round; sharing, the sequence number that it includes.
 // Sharing: it comes to a new worker, and to one that missed messages or
-// differed.  It ends the worker's tasks and answers all its updates not
-// answered before; what follows about those leases is to be ignored.  Empty
-// vectors leave the worker's own as they are: without parameters it must have
-// those of the version; its residual stays in any case.
+// differed.  It ends the worker's tasks and answers all its updates; what
+// follows about those leases is to be ignored.  Empty vectors leave the
+// worker's own as they are, which must be those of the version.
 struct State {
   std::uint64_t version = 0;
   double threshold = 0;        // sharing: a new worker's first; 0: the rule's
@@ -155,12 +155,8 @@ struct State {
   std::vector<float> fasgd;  // exchange/fasgd.h, if that is the staleness rule
 
   Message to_message() const;
-  // The same with vectors that lie elsewhere.
-  struct Vectors {
-    std::span<const float> parameters, statistics, updater_state, velocity,
-        fasgd;
-  };
-  Message with(const Vectors& vectors) const;
+  // The same with vectors that lie elsewhere, in this order.
+  Message with(const std::array<std::span<const float>, 5>& vectors) const;
   static State from_message(Message message);
 };
 

@@ -118,17 +118,18 @@ Message State::to_message() const {
   return with({parameters, statistics, updater_state, velocity, fasgd});
 }
 
-Message State::with(const Vectors& vectors) const {
-  return {MessageType::kState,
-          {{"version", version},
-           {"threshold", threshold},
-           {"averages", averages},
-           {"setbacks", setbacks}},
-          blobs_of(floats_to_blob(vectors.parameters),
-                   floats_to_blob(vectors.statistics),
-                   floats_to_blob(vectors.updater_state),
-                   floats_to_blob(vectors.velocity),
-                   floats_to_blob(vectors.fasgd))};
+Message State::with(
+    const std::array<std::span<const float>, 5>& vectors) const {
+  Message message{MessageType::kState,
+                  {{"version", version},
+                   {"threshold", threshold},
+                   {"averages", averages},
+                   {"setbacks", setbacks}},
+                  {}};
+  message.blobs.reserve(vectors.size());
+  for (const std::span<const float> values : vectors)
+    message.blobs.push_back(floats_to_blob(values));
+  return message;
 }
 
 State State::from_message(Message message) {

@@ -250,6 +250,7 @@ void Reducer::answer(const Pull& pull) {
     kept_.erase(pull.lease);
     return all_reduce_.drop(pull.lease);
   }
+  failpoint("worker.before_slice");
   Slice slice;
   slice.lease = pull.lease;
   slice.fence = pull.fence;

@@ -89,6 +89,7 @@ TEST_CASE("messages out of place are refused in sharing") {
   std::vector<Wrong> messages = always_wrong();
   messages.push_back(wrong("a Result", Result{}));
   messages.push_back(wrong("a sum", Reduced{}));
+  messages.push_back(wrong("a slice", Slice{1, 1, 0, {1}}));
   check_refused(master, rogue, messages);
 
   // Messages for the task that it has.
@@ -208,6 +209,7 @@ TEST_CASE("messages out of place are refused in averaging") {
   std::vector<Wrong> messages = always_wrong();
   messages.push_back(wrong("an Update", Update{1, 1, 0, 1, 0, 4, 1, 1, 0, {}}));
   messages.push_back(wrong("a Digest", Digest{}));
+  messages.push_back(wrong("a slice of no lease", Slice{1 << 20, 1, 0, {1}}));
   messages.push_back(
       wrong("a sum of the open round", Reduced{1, 1, 0, {}, "", {}, {}, {}}));
   const auto result = [&] {
