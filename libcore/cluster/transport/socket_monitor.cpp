@@ -3,13 +3,14 @@
 #include <zmq.h>
 
 #include <cstring>
+#include <string>
 
+#include "libcore/base/unique.h"
 #include "libcore/cluster/transport/transport_socket.h"
 
 namespace dl::cluster {
 namespace {
 
-constexpr const char* kAddress = "inproc://dl-monitor";
 constexpr int kEvents =
     ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED |
     ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_CLOSED |
@@ -22,9 +23,12 @@ SocketMonitor::SocketMonitor(zmq::context_t& context, zmq::socket_t& watched)
     : watched_(&watched), reader_(context, zmq::socket_type::pair) {
   reader_.set(zmq::sockopt::linger, 0);
   reader_.set(zmq::sockopt::rcvhwm, 0);
-  if (zmq_socket_monitor(watched.handle(), kAddress, kEvents) != 0)
+  // The context forgets the name of a socket that is closed only a while later.
+  const std::string address =
+      "inproc://dl-monitor-" + std::to_string(unique_number());
+  if (zmq_socket_monitor(watched.handle(), address.c_str(), kEvents) != 0)
     throw zmq::error_t();
-  reader_.connect(kAddress);
+  reader_.connect(address);
 }
 
 SocketMonitor::~SocketMonitor() {

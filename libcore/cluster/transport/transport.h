@@ -72,6 +72,18 @@ class Socket {
 bool wait_for_any(std::span<const Socket* const> sockets,
                   std::span<const int> wake, std::chrono::milliseconds wait);
 
+// The thread that carries the bytes of sockets to and from the network: one for
+// all DealerSockets that are given the same.  Copies are the same one; the last
+// to go waits until what these sockets had to send is away.
+class Carrier {
+ public:
+  Carrier();  // throws Error: kUnavailable, no more threads
+
+ private:
+  friend class DealerSocket;
+  std::shared_ptr<void> context_;  // libzmq's
+};
+
 class RouterSocket : public Socket {
  public:
   // endpoint: "tcp://127.0.0.1:7000", "tcp://eth0:0", "ipc:///path",
@@ -163,8 +175,9 @@ class DealerSocket : public Socket {
   // again and again until that succeeds.  Throws Error: kUsage, no such
   // address, or a public one with neither keys nor insecure; kNotAuthorised,
   // bad key files.
-  DealerSocket(const std::string& endpoint, const Security& security, Log log);
-  ~DealerSocket() override;  // waits at most 2 s for what is unsent
+  DealerSocket(const std::string& endpoint, const Security& security, Log log,
+               Carrier carrier = {});
+  ~DealerSocket() override;  // the carrier has 2 s for what is unsent
 
   // What the other end may send, and may be sent; without it, anything.
   void expect(const Expected& expected, const Expected& sent = {});

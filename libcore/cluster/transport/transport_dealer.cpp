@@ -41,14 +41,16 @@ bool of_this_protocol(std::span<const Frame> frames) {
 }  // namespace
 
 struct DealerSocket::State {
-  State(std::string address, Log sink)
-      : endpoint(std::move(address)), log(std::move(sink)) {}
+  State(std::string address, Log sink, std::shared_ptr<void> carrier)
+      : endpoint(std::move(address)),
+        log(std::move(sink)),
+        context(std::static_pointer_cast<zmq::context_t>(std::move(carrier))) {}
 
   std::string endpoint;
   Log log;
-  zmq::context_t context;
-  zmq::socket_t socket{context, zmq::socket_type::dealer};
-  SocketMonitor monitor{context, socket};
+  std::shared_ptr<zmq::context_t> context;
+  zmq::socket_t socket{*context, zmq::socket_type::dealer};
+  SocketMonitor monitor{*context, socket};
   bool curve = false, shared = false, proven = false;
   bool reached = false;  // a connection, with or without a handshake
   bool connected = false, lost = false, let_go = false;
@@ -198,14 +200,19 @@ void DealerSocket::State::let_go_of_lost() {
   socket.disconnect(endpoint);
 }
 
-DealerSocket::DealerSocket(const std::string& endpoint,
-                           const Security& security, Log log) {
-  check_single(endpoint);
-  check_security(endpoint, security);
+Carrier::Carrier() {
   take_all_descriptors();
   check_threads();
+  context_ = std::make_shared<zmq::context_t>();
+}
+
+DealerSocket::DealerSocket(const std::string& endpoint,
+                           const Security& security, Log log, Carrier carrier) {
+  check_single(endpoint);
+  check_security(endpoint, security);
   try {
-    state_ = std::make_unique<State>(endpoint, std::move(log));
+    state_ = std::make_unique<State>(endpoint, std::move(log),
+                                     std::move(carrier.context_));
     set_limits(state_->socket);
     // With IPv6 on, libzmq tries nothing but IPv6 where a name has both.
     state_->socket.set(zmq::sockopt::ipv6, !has_ipv4(endpoint));

@@ -9,11 +9,12 @@ namespace dl::cluster {
 
 PeerConnection::PeerConnection(std::string endpoint, const Security& security,
                                const Expected& expected, const Expected& sent,
-                               const Log& log)
+                               const Log& log, Carrier carrier)
     : endpoint_(std::move(endpoint)),
       deadline_(monotonic_seconds() + kReachSeconds) {
   try {
-    socket_ = std::make_unique<DealerSocket>(endpoint_, security, log);
+    socket_ = std::make_unique<DealerSocket>(endpoint_, security, log,
+                                             std::move(carrier));
     socket_->expect(expected, sent);
   } catch (const Error& error) {
     failure_ = error.what();

@@ -17,8 +17,8 @@ class PeerConnection {
   // Begins to connect.  What stands in the way of that is told by socket().
   // expected: of the other worker; sent: to it.
   PeerConnection(std::string endpoint, const Security& security,
-                 const Expected& expected, const Expected& sent,
-                 const Log& log);
+                 const Expected& expected, const Expected& sent, const Log& log,
+                 Carrier carrier);
 
   const std::string& endpoint() const { return endpoint_; }
   // Throws Error: kUnavailable, there is none, with the reason.

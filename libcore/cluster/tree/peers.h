@@ -17,8 +17,10 @@ namespace dl::cluster {
 class Peers {
  public:
   // network: in which other workers find this one; or as it finds its master.
-  explicit Peers(const Log& log, const NetworkChoice& network = {})
-      : relay_sockets_(log, network), reducer_sockets_(log) {}
+  // carrier: of its connections to others.
+  explicit Peers(const Log& log, const NetworkChoice& network = {},
+                 const Carrier& carrier = {})
+      : relay_sockets_(log, network, carrier), reducer_sockets_(log, carrier) {}
 
   // A session with the master at this endpoint begins.
   void begin_session(const std::string& endpoint, const Welcome& welcome,

@@ -30,7 +30,8 @@ void ReducerSockets::send_to_reducer(const std::string& endpoint,
                                      security_,
                                      {.from = kFromParent},
                                      {.from = kFromChild, .sizes = sizes_},
-                                     log_},
+                                     log_,
+                                     carrier_},
                                     {}})
              .first;
   Way& way = it->second;

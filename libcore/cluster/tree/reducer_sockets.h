@@ -18,7 +18,8 @@ namespace dl::cluster {
 // One thread, that of the worker's connection to its master.
 class ReducerSockets : public ReducerLink {
  public:
-  explicit ReducerSockets(Log log) : log_(std::move(log)) {}
+  ReducerSockets(Log log, Carrier carrier)
+      : log_(std::move(log)), carrier_(std::move(carrier)) {}
 
   // envelope: of what is sent; sizes: of the run's network.
   void begin_session(Envelope envelope, Security security, const Sizes& sizes);
@@ -44,6 +45,7 @@ class ReducerSockets : public ReducerLink {
   void send_waiting(Way& way);
 
   Log log_;
+  Carrier carrier_;
   Envelope envelope_;
   Security security_;
   Sizes sizes_;

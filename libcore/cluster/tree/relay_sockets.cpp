@@ -60,9 +60,9 @@ Listening RelaySockets::listen() {
 void RelaySockets::connect(const std::string& endpoint) {
   leave_parent();
   if (!endpoint.empty())
-    parent_.emplace(endpoint, security_,
-                    Expected{.from = kFromParent, .sizes = sizes_},
-                    Expected{.from = kFromChild, .sizes = sizes_}, log_);
+    parent_.emplace(
+        endpoint, security_, Expected{.from = kFromParent, .sizes = sizes_},
+        Expected{.from = kFromChild, .sizes = sizes_}, log_, carrier_);
 }
 
 void RelaySockets::leave_parent() {

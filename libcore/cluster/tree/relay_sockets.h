@@ -21,8 +21,10 @@ namespace dl::cluster {
 class RelaySockets : public RelayLink {
  public:
   // network: in which other workers find this one; or as it finds its master.
-  RelaySockets(Log log, NetworkChoice network)
-      : log_(std::move(log)), network_(std::move(network)) {}
+  RelaySockets(Log log, NetworkChoice network, Carrier carrier)
+      : log_(std::move(log)),
+        network_(std::move(network)),
+        carrier_(std::move(carrier)) {}
 
   // A session with the master at this endpoint begins.
   // sizes: of the run's network.
@@ -54,6 +56,7 @@ class RelaySockets : public RelayLink {
 
   Log log_;
   NetworkChoice network_;
+  Carrier carrier_;
   std::string master_;  // its endpoint
   Security security_;
   Sizes sizes_;

@@ -1,6 +1,7 @@
 #include "libcore/cluster/worker/master_connection.h"
 
 #include <array>
+#include <utility>
 
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
@@ -35,8 +36,9 @@ std::string text_of(const WorkerKeys& keys) {
 
 }  // namespace
 
-MasterConnection::MasterConnection(const WorkerOptions& options, const Log& log)
-    : options_(options), log_(log) {}
+MasterConnection::MasterConnection(const WorkerOptions& options, const Log& log,
+                                   Carrier carrier)
+    : options_(options), log_(log), carrier_(std::move(carrier)) {}
 
 std::optional<Received> MasterConnection::join(
     const Hello& hello, bool first, const std::function<void()>& check) {
@@ -85,7 +87,7 @@ void MasterConnection::open(const std::string& endpoint) {
     security.given = keys_ = read_keys();
     security.proven = let_in_;
   }
-  socket_ = std::make_unique<DealerSocket>(endpoint_, security, log_);
+  socket_ = std::make_unique<DealerSocket>(endpoint_, security, log_, carrier_);
   socket_->expect({.from = kFromMaster}, {.from = kFromWorker});
 }
 

@@ -20,7 +20,8 @@ namespace dl::cluster {
 class MasterConnection {
  public:
   // Both must outlive it.
-  MasterConnection(const WorkerOptions& options, const Log& log);
+  MasterConnection(const WorkerOptions& options, const Log& log,
+                   Carrier carrier = {});
 
   // Says hello to whoever is at the master's address, which may change, until
   // somebody answers with the Welcome or Stop that is returned; nothing, if its
@@ -64,6 +65,7 @@ class MasterConnection {
 
   const WorkerOptions& options_;
   const Log& log_;
+  Carrier carrier_;
   std::unique_ptr<DealerSocket> socket_;
   std::string endpoint_;
   std::string status_;  // why there is no endpoint

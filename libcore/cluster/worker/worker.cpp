@@ -31,8 +31,8 @@ class Worker {
   Worker(const WorkerOptions& options, const Log& log)
       : options_(options),
         log_(log),
-        master_(options, log),
-        peers_(log, options.network) {
+        master_(options, log, carrier_),
+        peers_(log, options.network, carrier_) {
     hello_.version = options.version;
     hello_.host = host_name();
     hello_.pid = ::getpid();
@@ -75,6 +75,7 @@ class Worker {
   Mailbox mail_;
   std::exception_ptr compute_error_;
 
+  Carrier carrier_;
   MasterConnection master_;
   Peers peers_;
   std::uint64_t session_ = 0;  // counts the Welcomes

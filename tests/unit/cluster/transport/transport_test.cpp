@@ -14,7 +14,10 @@
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <vector>
 #include <zmq.hpp>
 
@@ -275,6 +278,34 @@ TEST_CASE("sockets of one thread wait together, and each ends the wait") {
     children.receive(0ms);
     return children.waiting().most > 1h;
   }));
+}
+
+static std::ptrdiff_t threads_here() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                       {});
+}
+
+TEST_CASE("connections with one carrier have its threads, and live alone") {
+  RouterSocket first(kAny, {}, {}), second(kAny, {}, {});
+  std::optional<Carrier> carrier{Carrier()};
+  DealerSocket stays(first.endpoint(), {}, {}, *carrier);
+  meet(first, stays);
+  const auto before = threads_here();
+  std::optional<DealerSocket> goes(std::in_place, second.endpoint(), Security{},
+                                   Log{}, *carrier);
+  const std::string peer = meet(second, *goes);
+  CHECK(threads_here() == before);
+  // What it said last arrives, though the carrier goes on.
+  State state;
+  state.parameters.assign(2'000'000, 1.0F);
+  REQUIRE(goes->send(state.to_message(), {}, 1h));
+  goes.reset();
+  CHECK(next(second, stays).received.message.type == MessageType::kState);
+  CHECK(turn(
+      [&] { return !second.receive(1ms) && !second.take_ended().empty(); }));
+  carrier.reset();
+  REQUIRE(stays.send(beat(7), {}, 1h));
+  CHECK(next(first, stays).received.message.type == MessageType::kBeat);
 }
 
 TEST_CASE("a worker of another version is refused in words it can read") {
