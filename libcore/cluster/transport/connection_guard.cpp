@@ -340,7 +340,6 @@ ConnectionGuard::Flows ConnectionGuard::take_flows() {
 
 std::uint64_t ConnectionGuard::failed_handshakes() {
   const std::lock_guard lock(mutex_);
-  take_events();
   return failed_;
 }
 

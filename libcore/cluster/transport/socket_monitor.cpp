@@ -47,7 +47,6 @@ std::optional<SocketMonitor::Event> SocketMonitor::next() {
   return event;
 }
 
-void* SocketMonitor::handle() { return reader_.handle(); }
 int SocketMonitor::descriptor() const {
   return static_cast<int>(reader_.get(zmq::sockopt::fd));
 }

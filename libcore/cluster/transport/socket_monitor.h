@@ -27,7 +27,6 @@ class SocketMonitor {
     std::uint32_t value = 0;  // error number, or what the event defines
   };
   std::optional<Event> next();  // does not wait
-  void* handle();               // for zmq_poll
   // For poll(), on any thread: readable once there is more than next() gave.
   int descriptor() const;
 

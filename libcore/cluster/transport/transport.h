@@ -59,11 +59,16 @@ class Socket {
   virtual ~Socket() = default;
 
   struct Waiting {
-    // For zmq_poll: messages, and events if they need attention.
-    std::array<void*, 2> handles;
+    // Readable once something comes: messages, and events if they need
+    // attention; -1: none.
+    std::array<int, 2> descriptors;
     std::chrono::milliseconds most = std::chrono::milliseconds::max();
+    bool unread = false;  // something may be there without their telling
   };
   virtual Waiting waiting() const = 0;
+  // Whether a descriptor was readable just now: the next receive() need not
+  // ask.
+  virtual void note(bool readable) const = 0;
 };
 
 // Returns when a receive() of one of the sockets may have something to do, or
@@ -159,6 +164,7 @@ class RouterSocket : public Socket {
   void forget_feed(const std::string& peer);
 
   Waiting waiting() const override;
+  void note(bool readable) const override;
 
   std::uint64_t dropped() const;  // foreign or damaged, so far
   std::uint64_t bytes_in() const;
@@ -197,6 +203,7 @@ class DealerSocket : public Socket {
   // The same without waiting; its blobs go out from where they lie.
   bool offer(const SharedMessage& message, const Envelope& envelope);
   Waiting waiting() const override;
+  void note(bool readable) const override;
   // Whether bytes of a message that is not whole came, or many went and
   // arrived, since the last call; as of the last receive().
   bool flowed();

@@ -5,9 +5,13 @@
 // removed under the reader).  So it is for us to wait for the handshake, and to
 // let go of what a lost connection leaves.
 
+#include <poll.h>
 #include <zmq.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <utility>
 
 #include "libcore/cluster/transport/connection_bytes.h"
@@ -27,7 +31,7 @@ constexpr std::chrono::seconds kRefusedFor{3};
 // Then one that let us in before is lost, and its keys may be others.
 constexpr int kBrokenOff = 3;
 constexpr Milliseconds kProbeEvery{1000};
-constexpr Milliseconds kCheckEvery{5};
+constexpr Milliseconds kCheckEvery{20};
 constexpr const char* kNoKeys =
     "the master uses no keys (handshake refused); is it the right one?";
 constexpr int kHandshakeFailed = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
@@ -51,9 +55,11 @@ struct DealerSocket::State {
   std::shared_ptr<zmq::context_t> context;
   zmq::socket_t socket{*context, zmq::socket_type::dealer};
   SocketMonitor monitor{*context, socket};
+  News news{{descriptor_of(socket), monitor.descriptor()}};
   bool curve = false, shared = false, proven = false;
   bool reached = false;  // a connection, with or without a handshake
   bool connected = false, lost = false, let_go = false;
+  bool full = false;   // there was no room for the last message
   int broken_off = 0;  // handshakes
   std::optional<Clock::time_point> refused_since;
   std::string why;  // what the last probe found
@@ -68,6 +74,9 @@ struct DealerSocket::State {
 
   void set_keys(const Security& security);
   void serve();
+  std::optional<RawMessage> next();
+  bool has_room();
+  bool wait_for_room(Milliseconds wait);
   void handshake_ended();
   void check_bytes();
   void lose(const std::string& reason);
@@ -196,6 +205,7 @@ void DealerSocket::State::lose(const std::string& reason) {
 
 void DealerSocket::State::let_go_of_lost() {
   if (!lost || std::exchange(let_go, true)) return;
+  news.disturb();
   socket.set(zmq::sockopt::linger, 0);
   socket.disconnect(endpoint);
 }
@@ -204,6 +214,31 @@ Carrier::Carrier() {
   take_all_descriptors();
   check_threads();
   context_ = std::make_shared<zmq::context_t>();
+}
+
+std::optional<RawMessage> DealerSocket::State::next() {
+  if (!news.may_be()) return std::nullopt;
+  serve();
+  auto raw = receive_raw(socket, false, largest_message(expected));
+  if (!raw) news.all_read();
+  return raw;
+}
+
+// Not where a signal comes.
+bool DealerSocket::State::has_room() {
+  news.disturb();
+  int events = 0;
+  std::size_t size = sizeof events;
+  return zmq_getsockopt(socket.handle(), ZMQ_EVENTS, &events, &size) == 0 &&
+         (events & ZMQ_POLLOUT) != 0;
+}
+
+// After has_room().  False: a signal came.
+bool DealerSocket::State::wait_for_room(Milliseconds wait) {
+  std::array<pollfd, 2> items{
+      {{descriptor_of(socket), POLLIN, 0}, {monitor.descriptor(), POLLIN, 0}}};
+  const auto most = std::clamp<std::int64_t>(wait.count(), 0, INT_MAX);
+  return poll(items.data(), items.size(), static_cast<int>(most)) >= 0;
 }
 
 DealerSocket::DealerSocket(const std::string& endpoint,
@@ -239,11 +274,9 @@ std::optional<Received> DealerSocket::receive(Milliseconds wait,
   const auto end = Clock::now() + wait;
   const Socket* const self = this;
   for (bool first = true;; first = false) {
-    state_->serve();
     std::optional<RawMessage> raw;
     try {
-      raw =
-          receive_raw(state_->socket, false, largest_message(state_->expected));
+      raw = state_->next();
     } catch (const zmq::error_t&) {
       return std::nullopt;  // a signal
     }
@@ -278,6 +311,7 @@ bool DealerSocket::send(const Message& message, const Envelope& envelope,
   const std::size_t bytes = bytes_of(frames);
   for (;;) {
     state_->serve();
+    state_->news.disturb();
     if (state_->lost) return false;
     if (state_->connected &&
         send_raw(state_->socket, "", frames) == Sent::kYes) {
@@ -286,36 +320,29 @@ bool DealerSocket::send(const Message& message, const Envelope& envelope,
     }
     auto left = std::chrono::ceil<Milliseconds>(end - Clock::now());
     if (left.count() <= 0) return false;
-    const short events = state_->connected ? ZMQ_POLLOUT : 0;
-    if (!wait_for(waiting().handles, events, {}, left)) return false;
+    if (state_->has_room() && state_->connected) continue;
+    if (!state_->wait_for_room(left)) return false;
   }
-}
-
-// Not where a signal comes.
-static bool has_room(zmq::socket_t& socket) {
-  int events = 0;
-  std::size_t size = sizeof events;
-  return zmq_getsockopt(socket.handle(), ZMQ_EVENTS, &events, &size) == 0 &&
-         (events & ZMQ_POLLOUT) != 0;
 }
 
 bool DealerSocket::offer(const SharedMessage& message,
                          const Envelope& envelope) {
   state_->serve();
-  // What there is no room for is not encoded for nothing.
-  if (!state_->connected || !has_room(state_->socket)) return false;
+  // What there is no room for is not encoded for nothing, but once.
+  if (!state_->connected || (state_->full && !state_->has_room())) return false;
   Encoded frames =
       encode_in_place(*message, envelope, kMaxFrame, state_->outgoing);
   const std::size_t bytes = bytes_of(frames);
-  if (send_shared(state_->socket, "", frames, message) != Sent::kYes)
-    return false;
+  state_->news.disturb();
+  state_->full = send_shared(state_->socket, "", frames, message) != Sent::kYes;
+  if (state_->full) return false;
   state_->bytes_out += bytes;
   return true;
 }
 
-Socket::Waiting DealerSocket::waiting() const {
-  return {{state_->socket.handle(), state_->monitor.handle()}};
-}
+Socket::Waiting DealerSocket::waiting() const { return state_->news.waiting(); }
+
+void DealerSocket::note(bool readable) const { state_->news.note(readable); }
 
 bool DealerSocket::flowed() { return std::exchange(state_->flowed, false); }
 

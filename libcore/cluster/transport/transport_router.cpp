@@ -92,6 +92,7 @@ struct RouterSocket::State {
   Log log;
   zmq::socket_t socket{context, zmq::socket_type::router};
   SocketMonitor monitor{context, socket};
+  News news{{descriptor_of(socket), -1}};
   ConnectionGuard guard{monitor};
   std::optional<ZapServer> zap;         // tells the guard
   std::map<std::string, Queue> queues;  // of peers that are slow
@@ -172,6 +173,7 @@ bool RouterSocket::State::renew_server_key() {
 void RouterSocket::State::bind_again() {
   const auto end = Clock::now() + kRebindLimit;
   const auto address = socket.get(zmq::sockopt::last_endpoint);
+  news.disturb();
   socket.unbind(address);
   for (;;) {
     try {
@@ -271,6 +273,7 @@ void RouterSocket::State::report() {
 }
 
 void RouterSocket::State::flush() {
+  if (!queues.empty()) news.disturb();
   for (auto at = queues.begin(); at != queues.end();) {
     Queue& queue = at->second;
     Sent sent = Sent::kYes;
@@ -289,6 +292,7 @@ void RouterSocket::State::flush() {
 }
 
 bool RouterSocket::State::post(const std::string& peer, Waiting message) {
+  news.disturb();
   const std::size_t bytes = bytes_of(message.frames);
   auto queued = queues.find(peer);
   if (queued == queues.end()) {
@@ -329,14 +333,19 @@ Received RouterSocket::State::decode_from(const std::string& peer,
 
 // The next good message that is there.
 std::optional<RouterSocket::Incoming> RouterSocket::State::next() {
+  if (!news.may_be()) return std::nullopt;
   // A flood of foreign messages must not keep the caller here.
   for (int tries = 0; tries < 1000; ++tries) {
     std::optional<RawMessage> raw;
     try {
       raw = receive_raw(socket, true, largest_message(expected));
-    } catch (const zmq::error_t&) {  // a signal
+    } catch (const zmq::error_t&) {
+      return std::nullopt;  // a signal
     }
-    if (!raw) return std::nullopt;
+    if (!raw) {
+      news.all_read();
+      return std::nullopt;
+    }
     bytes_in += raw->bytes;
     if (!guard.delivered(raw->origin, raw->peer, raw->wire)) continue;
     std::vector<Frame> frames = raw->views();
@@ -423,9 +432,12 @@ std::optional<RouterSocket::Incoming> RouterSocket::receive(
 }
 
 Socket::Waiting RouterSocket::waiting() const {
-  return {{state_->socket.handle(), nullptr},
-          state_->queues.empty() ? Milliseconds::max() : kFlushEvery};
+  Waiting waiting = state_->news.waiting();
+  if (!state_->queues.empty()) waiting.most = kFlushEvery;
+  return waiting;
 }
+
+void RouterSocket::note(bool readable) const { state_->news.note(readable); }
 
 bool RouterSocket::send(const std::string& peer, Message message,
                         const Envelope& envelope) {

@@ -1,13 +1,17 @@
 #include "libcore/cluster/transport/transport_socket.h"
 
+#include <poll.h>
 #include <sys/resource.h>
 #include <zmq.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <cstring>
 #include <latch>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "libcore/base/heap.h"
 #include "libcore/cluster/protocol/endpoint.h"
@@ -250,36 +254,44 @@ Sent send_shared(zmq::socket_t& socket, const std::string& peer,
                      });
 }
 
-bool wait_for(std::span<void* const> sockets, short events,
-              std::span<const int> wake, Milliseconds wait) {
-  std::vector<zmq_pollitem_t> items;
-  for (void* socket : sockets)
-    if (socket != nullptr)
-      items.push_back(
-          {socket, 0, items.empty() ? events : short{ZMQ_POLLIN}, 0});
-  const std::size_t descriptors = items.size();
-  for (int fd : wake) items.push_back({nullptr, fd, ZMQ_POLLIN, 0});
-  int rc = zmq_poll(items.data(), static_cast<int>(items.size()),
-                    std::max<std::int64_t>(wait.count(), 0));
-  if (rc < 0 && zmq_errno() != EINTR)
-    throw Error{Code::kBug,
-                std::string("zmq_poll: ") + zmq_strerror(zmq_errno())};
-  if (rc < 0) return false;
-  return std::none_of(
-      items.begin() + static_cast<std::ptrdiff_t>(descriptors), items.end(),
-      [](const zmq_pollitem_t& item) { return item.revents != 0; });
+int descriptor_of(zmq::socket_t& socket) {
+  return static_cast<int>(socket.get(zmq::sockopt::fd));
+}
+
+bool News::may_be() {
+  const bool silent = std::exchange(silent_, false);
+  if (unread_ || silent) return unread_;
+  std::array<pollfd, 2> items{
+      {{descriptors_[0], POLLIN, 0}, {descriptors_[1], POLLIN, 0}}};
+  unread_ = poll(items.data(), items.size(), 0) != 0;  // a signal: look
+  return unread_;
 }
 
 bool wait_for_any(std::span<const Socket* const> sockets,
                   std::span<const int> wake, Milliseconds wait) {
-  std::vector<void*> handles;
+  std::vector<pollfd> items;
+  for (int fd : wake) items.push_back({fd, POLLIN, 0});
   for (const Socket* socket : sockets) {
     const Socket::Waiting waiting = socket->waiting();
-    handles.insert(handles.end(), waiting.handles.begin(),
-                   waiting.handles.end());
-    wait = std::min(wait, waiting.most);
+    for (int fd : waiting.descriptors) items.push_back({fd, POLLIN, 0});
+    wait = std::min(wait, waiting.unread ? Milliseconds(0) : waiting.most);
   }
-  return wait_for(handles, ZMQ_POLLIN, wake, wait);
+  const auto most = std::clamp<std::int64_t>(wait.count(), 0, INT_MAX);
+  if (poll(items.data(), items.size(), static_cast<int>(most)) < 0) {
+    if (errno == EINTR) return false;
+    throw Error{Code::kBug, std::string("poll: ") + std::strerror(errno)};
+  }
+  const auto came = [&](std::size_t first, std::size_t count) {
+    const auto from = items.begin() + static_cast<std::ptrdiff_t>(first);
+    return std::any_of(from, from + static_cast<std::ptrdiff_t>(count),
+                       [](const pollfd& item) { return item.revents != 0; });
+  };
+  std::size_t first = wake.size();
+  for (const Socket* socket : sockets) {
+    socket->note(came(first, 2));
+    first += 2;
+  }
+  return !came(0, wake.size());
 }
 
 }  // namespace dl::cluster

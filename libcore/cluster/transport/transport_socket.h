@@ -4,6 +4,7 @@
 #ifndef DL_LIBCORE_CLUSTER_TRANSPORT_TRANSPORT_SOCKET_H_
 #define DL_LIBCORE_CLUSTER_TRANSPORT_TRANSPORT_SOCKET_H_
 
+#include <array>
 #include <chrono>
 #include <optional>
 #include <span>
@@ -66,10 +67,30 @@ Sent send_shared(zmq::socket_t& socket, const std::string& peer,
 std::size_t bytes_of(const Frames& frames);
 std::size_t bytes_of(const Encoded& frames);
 
-// Waits until one of the sockets or descriptors is readable (the first socket:
-// for `events`), at most `wait`.  False: a descriptor is, or a signal came.
-bool wait_for(std::span<void* const> sockets, short events,
-              std::span<const int> wake, Milliseconds wait);
+// Whether something may be there to be read, so that idle sockets cost no look
+// at each of them.  The descriptors of libzmq's sockets become readable when
+// something comes, but only once all that came before was read; and whatever
+// else is done with a socket may hide that.
+class News {
+ public:
+  News(std::array<int, 2> descriptors) : descriptors_(descriptors) {}
+
+  bool may_be();                        // asks the kernel at most
+  void all_read() { unread_ = false; }  // until nothing was there
+  void disturb() { unread_ = true; }    // something else was done
+  void note(bool readable) {            // just now
+    unread_ = unread_ || readable;
+    silent_ = !readable;
+  }
+  Socket::Waiting waiting() const {
+    return {.descriptors = descriptors_, .unread = unread_};
+  }
+
+ private:
+  std::array<int, 2> descriptors_;
+  bool unread_ = true, silent_ = false;
+};
+int descriptor_of(zmq::socket_t& socket);
 
 // The host of a tcp:// endpoint has an IPv4 address.
 bool has_ipv4(const std::string& endpoint);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "libcore/base/error.h"
 
@@ -79,7 +80,7 @@ Outbox::~Outbox() { ::close(fd_); }
 void Outbox::push(Message message) {
   const std::lock_guard lock(mutex_);
   queue_.push_back(std::move(message));
-  poke();
+  poke_locked();
 }
 
 void Outbox::begin_session(std::uint64_t session) {
@@ -93,7 +94,7 @@ std::optional<Message> Outbox::pop(std::uint64_t session) {
   if (session != session_) queue_.clear();
   if (queue_.empty()) {
     eventfd_t count;
-    (void)!::eventfd_read(fd_, &count);
+    if (std::exchange(poked_, false)) (void)!::eventfd_read(fd_, &count);
     return std::nullopt;
   }
   Message message = std::move(queue_.front());
@@ -107,8 +108,12 @@ std::size_t Outbox::size() {
 }
 
 void Outbox::poke() {
-  // Fails only when the counter is full, and then it is readable anyway.
-  (void)!::eventfd_write(fd_, 1);
+  const std::lock_guard lock(mutex_);
+  poke_locked();
+}
+
+void Outbox::poke_locked() {
+  if (!std::exchange(poked_, true)) (void)!::eventfd_write(fd_, 1);
 }
 
 std::vector<std::byte> RecordFetcher::fetch(const Fetch& wanted,

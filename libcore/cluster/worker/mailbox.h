@@ -85,7 +85,10 @@ class Outbox {
   int descriptor() const { return fd_; }
 
  private:
+  void poke_locked();  // with the lock
+
   int fd_ = -1;
+  bool poked_ = false;
   std::mutex mutex_;
   std::deque<Message> queue_;
   std::uint64_t session_ = 0;

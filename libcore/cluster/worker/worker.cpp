@@ -25,6 +25,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kSendLimit{10000};
+constexpr int kMessagesAtOnce = 64;  // of the master, before others are served
 
 class Worker {
  public:
@@ -189,15 +190,16 @@ Worker::End Worker::session() {
       return end_session();
     }
     if (!stopping_ && readable(options_.stop)) begin_stop();
-    auto received = master_.socket().receive(milliseconds(0));
-    if (!received) {
-      if (master_.socket().flowed()) heard_ = now;
-      if (now - heard_ > silence_) return give_up_master();
-      wait(next_beat - now);
-      continue;
+    bool heard = false;
+    for (int i = 0; i < kMessagesAtOnce; ++i) {
+      auto received = master_.socket().receive(milliseconds(0));
+      if (!received) break;
+      heard = true;
+      if (const auto end = obey(std::move(*received))) return *end;
     }
-    heard_ = now;
-    if (const auto end = obey(std::move(*received))) return *end;
+    if (heard || master_.socket().flowed()) heard_ = now;
+    if (now - heard_ > silence_) return give_up_master();
+    wait(heard ? 0 : next_beat - now);
   }
 }
 
@@ -316,15 +318,15 @@ std::optional<Worker::End> Worker::deliver(std::vector<Message> messages) {
   return End::kLost;
 }
 
-// Until something is to be done, or the time is over.
+// Until something is to be done, or so many seconds are over; 0: just asks all
+// sockets at once what there is.
 void Worker::wait(double most) {
   std::vector<const Socket*> sockets = {&master_.socket()};
   most = std::min(most, peers_.collect(sockets));
   const std::array<int, 2> wake{mail_.outbox.descriptor(), options_.stop};
   const bool watch_stop = options_.stop >= 0 && !stopping_;
   wait_for_any(sockets, std::span(wake.data(), watch_stop ? 2 : 1),
-               milliseconds(std::max<std::int64_t>(
-                   1, static_cast<std::int64_t>(most * 1000))));
+               milliseconds(static_cast<std::int64_t>(std::ceil(most * 1000))));
 }
 
 // Sends what the compute thread and other workers have for the master.  False:

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -306,6 +307,54 @@ TEST_CASE("connections with one carrier have its threads, and live alone") {
   carrier.reset();
   REQUIRE(stays.send(beat(7), {}, 1h));
   CHECK(next(first, stays).received.message.type == MessageType::kBeat);
+}
+
+TEST_CASE("sockets are looked at when something came, and then to its end") {
+  RouterSocket master(kAny, {}, {});
+  DealerSocket worker(master.endpoint(), {}, {});
+  const std::string peer = meet(master, worker);
+  const Socket* const both[] = {&master, &worker};
+  const auto read_all = [&] {
+    return turn([&] {
+      while (worker.receive(0ms) || master.receive(0ms)) continue;
+      wait_for_any(both, {}, 10ms);
+      return !worker.receive(0ms) && !worker.waiting().unread &&
+             !master.receive(0ms) && !master.waiting().unread;
+    });
+  };
+  REQUIRE(read_all());
+
+  // Of two messages that wait, one was received.
+  REQUIRE(master.send(peer, beat(1), {}));
+  REQUIRE(master.send(peer, beat(2), {}));
+  CHECK(turn([&] { return worker.receive(1ms).has_value(); }));
+  CHECK(turn([&] {
+    CHECK(wait_for_any(std::span(both).last(1), {}, 1h));
+    return worker.receive(0ms).has_value();
+  }));
+  REQUIRE(worker.send(beat(1), {}, 1h));
+  REQUIRE(worker.send(beat(2), {}, 1h));
+  CHECK(turn([&] { return master.receive(1ms).has_value(); }));
+  CHECK(turn([&] {
+    CHECK(wait_for_any(std::span(both).first(1), {}, 1h));
+    return master.receive(0ms).has_value();
+  }));
+
+  // What sending has taken note of is not told again.
+  REQUIRE(read_all());
+  REQUIRE(worker.send(beat(3), {}, 1h));
+  CHECK(worker.waiting().unread);
+  REQUIRE(master.send(peer, beat(3), {}));
+  CHECK(master.waiting().unread);
+
+  // None came as of a wait: there is no look, once.
+  REQUIRE(read_all());
+  worker.note(false);
+  REQUIRE(master.send(peer, beat(4), {}));
+  pollfd came{worker.waiting().descriptors[0], POLLIN, 0};
+  REQUIRE(poll(&came, 1, 20'000) == 1);
+  CHECK_FALSE(worker.receive(0ms));
+  CHECK(worker.receive(0ms));
 }
 
 TEST_CASE("a worker of another version is refused in words it can read") {

@@ -35,6 +35,10 @@ TEST_CASE("the outbox sends nothing of an earlier session") {
   CHECK(reason_of(*out.pop(1)) == "a");
   CHECK_FALSE(out.pop(1));
   CHECK_FALSE(readable(out.descriptor()));
+  out.poke();
+  CHECK(readable(out.descriptor()));
+  CHECK_FALSE(out.pop(1));
+  CHECK_FALSE(readable(out.descriptor()));
 
   // Lost, and joined again: the compute thread has not noticed yet.
   out.push(leave("old"));
