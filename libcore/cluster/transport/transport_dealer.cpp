@@ -59,8 +59,9 @@ struct DealerSocket::State {
   bool curve = false, shared = false, proven = false;
   bool reached = false;  // a connection, with or without a handshake
   bool connected = false, lost = false, let_go = false;
-  bool full = false;   // there was no room for the last message
-  int broken_off = 0;  // handshakes
+  bool malformed = false;  // the handshake
+  bool full = false;       // there was no room for the last message
+  int broken_off = 0;      // handshakes
   std::optional<Clock::time_point> refused_since;
   std::string why;  // what the last probe found
   std::optional<ConnectionBytes> bytes;
@@ -125,7 +126,8 @@ void DealerSocket::State::serve() {
         break;
       case ZMQ_EVENT_DISCONNECTED:
         if (connected && log) log(Level::kDetail, endpoint + ": disconnected");
-        lost = lost || connected;
+        // After a malformed handshake libzmq does not try again (4.3.4).
+        lost = lost || connected || malformed;
         connected = reached = false;
         break;
       case ZMQ_EVENT_CONNECT_RETRIED:
@@ -148,7 +150,8 @@ void DealerSocket::State::serve() {
           refused(curve ? kNoKeys
                         : "the master wants keys (handshake refused); give "
                           "--keys DIR");
-        [[fallthrough]];
+        malformed = true;
+        break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
         handshake_ended();
         break;

@@ -182,6 +182,22 @@ TEST_CASE("a master's damaged message loses the connection") {
   CHECK_THAT(worker.damage(), Contains("checksum of a message differs"));
 }
 
+TEST_CASE("keys: a malformed handshake loses the connection") {
+  const Listener listener;
+  const WorkerKeys keys{make_key_pair().public_key, make_key_pair()};
+  DealerSocket worker(listener.endpoint(), {.given = keys}, {});
+  const int master = ::accept(listener.fd, nullptr, nullptr);
+  std::string greeting = std::string("\xff\0\0\0\0\0\0\0\1\x7f\3\0CURVE", 17);
+  greeting.resize(64);
+  greeting += std::string("\4\x09\x07WELCOMF\0", 11);
+  REQUIRE(::send(master, greeting.data(), greeting.size(), MSG_NOSIGNAL) > 0);
+  CHECK(turn([&] {
+    CHECK_FALSE(worker.receive(10ms));
+    return worker.lost();
+  }));
+  ::close(master);
+}
+
 TEST_CASE("a damaged message ends its connection, a foreign one a worker's") {
   RouterSocket master(kAny, {}, {});
   master.expect({.from = kFromWorker, .greets = true});
