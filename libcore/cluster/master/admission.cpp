@@ -79,7 +79,7 @@ Member& Admission::take_in(const Member& newcomer) {
   member.digests = context_.checks;
   Phase* const phase = context_.phase.get();
   if (replaced) {
-    if (!replaced->silent && !replaced->stuck) ++context_.report.left;
+    if (replaced->is_sound()) ++context_.report.left;
     context_.events.write(
         "leave", {{"worker", replaced->number}, {"why", "it joins again"}});
     if (phase) phase->release(*replaced, "it reconnected", false);

@@ -41,6 +41,7 @@ void MemberWatch::tick() {
   if (context_.now < next_comparison_) return;
   next_comparison_ = context_.now + kCompareEvery;
   watch_stragglers();
+  watch_answers();
 }
 
 void MemberWatch::lose(Member& member, const std::string& why, bool gone,
@@ -125,6 +126,38 @@ void MemberWatch::watch_stragglers() {
                                       format("%.1f", slow.factor) +
                                       "x slower than the median of the others");
   }
+}
+
+// Progress is what a worker says of itself; an answer is what it is worth.
+void MemberWatch::watch_answers() {
+  if (!context_.phase) return;
+  const std::vector<Member*> workers = context_.members.workers();
+  const Medians medians(workers);
+  for (Member* member : workers) {
+    const std::int64_t owed = context_.phase->owed_by(*member);
+    const double median = medians.of_others(*member);
+    if (owed == 0 || !(median > 0)) continue;
+    const double silence = Membership::without_answer(*member, context_.now);
+    if (silence > longest_without_answer(*member, median, owed,
+                                         context_.limits.stuck_after))
+      take_for_barren(*member, silence, median);
+  }
+}
+
+// A sound one that is slow has more time when it is back.
+void MemberWatch::take_for_barren(Member& member, double silence,
+                                  double median) {
+  const std::string why = "it says that it works and has given no answer for " +
+                          format("%.1f s", silence) + ", and others need " +
+                          format("%.2g s", median) + " for a mini-batch";
+  if (++member.times_barren >= kMostBarren) {
+    member.unfit =
+        why + "; it was so " + std::to_string(kMostBarren) + " times";
+    return put_out(member);
+  }
+  lose(member, why, false, false);
+  member.barren = true;
+  context_.outgoing.send(member, Rejoin{}.to_message());
 }
 
 }  // namespace dl::cluster

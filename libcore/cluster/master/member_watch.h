@@ -1,5 +1,5 @@
-// Finds members that are lost: gone, silent, standing still or of no use; and
-// those that are slow.
+// Finds members that are lost: gone, silent, standing still, barren or of no
+// use; and those that are slow.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_MEMBER_WATCH_H_
 #define DL_LIBCORE_CLUSTER_MASTER_MEMBER_WATCH_H_
@@ -32,6 +32,8 @@ class MemberWatch {
  private:
   void watch_signs_of_life();
   void watch_stragglers();
+  void watch_answers();
+  void take_for_barren(Member& member, double silence, double median);
   void put_out(Member& member);
 
   RunContext& context_;

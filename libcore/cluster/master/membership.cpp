@@ -27,6 +27,7 @@ Member former_self(const Member& old) {
   member.batch_seconds = old.batch_seconds;
   member.measured = old.measured;
   member.told_slower = old.told_slower;
+  member.times_barren = old.times_barren;
   return member;
 }
 
@@ -139,6 +140,7 @@ void Membership::pardon(double seconds, double now) {
   for (auto& [number, member] : members_) {
     member.heard = std::min(member.heard + seconds, now);
     member.moved = std::min(member.moved + seconds, now);
+    member.busy_since = std::min(member.busy_since + seconds, now);
   }
 }
 

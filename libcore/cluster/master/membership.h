@@ -5,7 +5,10 @@
 // stuck when it beats but its count of mini-batches stands still although it
 // has work.  Either way its leases go to others.  The first word of a silent
 // member brings it back; a stuck one is asked to join again, and its next
-// mini-batch brings it back as well: nobody is expelled for good.
+// mini-batch brings it back as well.  One that tells of progress but gives no
+// answer for much longer than others need is barren: it loses its leases, and
+// gets others when it has joined again.  Nobody is expelled for any of this,
+// but who was barren for kMostBarren times.
 //
 // Pure bookkeeping: times are given, nothing is sent.  Not thread-safe.
 
@@ -57,11 +60,13 @@ struct Member {
   bool returns = false;  // a process that was a worker before
   bool silent = false;
   bool stuck = false;
-  bool proven = false;  // an answer of its process was accepted
-  int rejections = 0;   // of its answers, in a row
-  int violations = 0;   // messages that no worker should send
-  bool faulty = false;  // too many of them, or `unfit`: it is to go
-  std::string unfit;    // why it cannot work here; "": it may
+  bool barren = false;
+  int times_barren = 0;  // its process was
+  bool proven = false;   // an answer of its process was accepted
+  int rejections = 0;    // of its answers, in a row
+  int violations = 0;    // messages that no worker should send
+  bool faulty = false;   // too many of them, or `unfit`: it is to go
+  std::string unfit;     // why it cannot work here; "": it may
 
   double heard = 0;   // when, monotonic seconds
   double closed = 0;  // its connection ended; 0: it did not
@@ -97,11 +102,10 @@ struct Member {
   double told_slower = 0;         // the factor that was told last; 0: none was
   Seat seat;
 
-  bool can_work() const { return ready && !silent && !stuck && !faulty; }
+  bool can_work() const { return ready && is_sound(); }
   // It can work, or is on its way back to.
-  bool counts() const {
-    return (ready || returns) && !silent && !stuck && !faulty;
-  }
+  bool counts() const { return (ready || returns) && is_sound(); }
+  bool is_sound() const { return !silent && !stuck && !barren && !faulty; }
   std::string describe() const;  // "host:812 (worker 3)"
   // Whose answers they are: those of a key where there are keys, else of a
   // name, which is the same when its host starts it again.
@@ -160,6 +164,12 @@ class Membership {
       result.push_back(&member);
     }
     return result;
+  }
+
+  // Seconds in which a member that has work gave no answer, nor some bytes of
+  // one.
+  static double without_answer(const Member& member, double now) {
+    return now - last_sign(member.busy_since, member.flowed);
   }
 
   // Forgets who has been silent for longest, if many are: it says Hello again

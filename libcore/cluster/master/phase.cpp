@@ -120,6 +120,12 @@ bool Phase::working(const Member& member) const {
   return table().held_by(member.number) > 0;
 }
 
+// In sync others may have its gradients.
+std::int64_t Phase::owed_by(const Member& member) const {
+  if (context_.settings.mode == Mode::kSync && !is_evaluation()) return 0;
+  return working(member) ? table().left_of(member.number) : 0;
+}
+
 void Phase::refuse_late(Member& member, const Message& message) {
   const bool sharing = context_.settings.mode == Mode::kSharing;
   if (message.type == MessageType::kUpdate && sharing) {

@@ -36,6 +36,9 @@ class Phase {
   // another one: the same process on a new connection.
   virtual void renumber(std::uint64_t old, Member& member);
   virtual bool working(const Member& member) const;
+  // So many mini-batches are in the next answer that the member owes, and that
+  // it waits for nobody to give; 0: it owes none, or that is not known.
+  virtual std::int64_t owed_by(const Member& member) const;
 
   // No new work; done() once what was begun is in.
   virtual void wind_up() { winding_up_ = true; }

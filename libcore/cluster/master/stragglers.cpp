@@ -1,6 +1,7 @@
 #include "libcore/cluster/master/stragglers.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace dl::cluster {
 
@@ -11,6 +12,7 @@ constexpr double kMuchSlower = 3;
 constexpr double kFor = 5;               // seconds, before it is told of
 constexpr double kForUnknown = 10;       // one so slow may get no work any more
 constexpr double kOtherwise = 2;         // a factor that has changed by so much
+constexpr double kBarren = 20;           // times the median
 constexpr std::int64_t kKnownAfter = 8;  // mini-batches
 
 bool is_known(const Member& member) {
@@ -58,6 +60,12 @@ double Medians::of_others(const Member& member) const {
   const std::size_t middle = others / 2;
   const auto before = static_cast<std::size_t>(own - known_.begin());
   return known_[among && before <= middle ? middle + 1 : middle];
+}
+
+double longest_without_answer(const Member& member, double median,
+                              std::int64_t batches, double least) {
+  return std::max(least, kBarren * median * static_cast<double>(batches)) *
+         std::exp2(member.times_barren);
 }
 
 std::vector<Straggler> find_stragglers(const std::vector<Member*>& workers,

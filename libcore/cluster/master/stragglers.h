@@ -33,6 +33,14 @@ class Medians {
   std::vector<double> known_;  // in order
 };
 
+// How long a member that works may give no answer, in seconds, where others
+// need `median` for a mini-batch, > 0, and so many are to be in the answer:
+// from `least` on, and longer each time that it was too long.
+double longest_without_answer(const Member& member, double median,
+                              std::int64_t batches, double least);
+// It is put out at last.
+constexpr int kMostBarren = 4;
+
 struct Straggler {
   Member* member = nullptr;
   double factor = 1;  // so many times the median of the others

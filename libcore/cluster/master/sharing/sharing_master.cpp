@@ -199,6 +199,12 @@ std::int64_t SharingEpoch::leases_to_do(const Member& member) const {
   return rounds_ ? leases - rounds_->held_by(member.number) : leases;
 }
 
+std::int64_t SharingEpoch::owed_by(const Member& member) const {
+  if (leases_to_do(member) == 0) return 0;
+  return std::min(context_.settings.sharing.push,
+                  table_.left_of(member.number));
+}
+
 // False: there is no lease, or it did not go out.
 bool SharingEpoch::grant(Member& member, const std::optional<Lease>& lease) {
   if (!lease) return false;

@@ -29,6 +29,7 @@ class SharingEpoch : public Phase {
   bool at_boundary() const override { return true; }
   void settle() override;
   void wind_up() override;
+  std::int64_t owed_by(const Member& member) const override;
   void renumber(std::uint64_t old, Member& member) override;
   Ranges committed() const override { return table_.committed_ranges(); }
 

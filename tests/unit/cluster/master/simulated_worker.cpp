@@ -59,6 +59,9 @@ void Worker::take(const Message& message, Mode mode) {
       out.push_back(ready.to_message());
       break;
     }
+    case MessageType::kRejoin:
+      told_to_rejoin = true;
+      break;
     case MessageType::kRefuse:
       refused = Refuse::from_message(message).code;
       break;

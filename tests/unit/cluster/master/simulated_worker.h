@@ -74,6 +74,8 @@ struct Worker {
   bool poison = false;  // its next answer has NaN in it
   int period = 1;       // it does something each so many-th turn
   int turns = 0;
+  int tells = 0;  // it says in each so many-th turn that it moves; 0: never so
+  bool told_to_rejoin = false;
   // The loss that it finds with these parameters.
   std::function<double(std::uint64_t version)> loss = [](std::uint64_t) {
     return 0.25;

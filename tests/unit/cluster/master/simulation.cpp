@@ -269,6 +269,7 @@ void Master::turn(double seconds) {
     worker.branch->step(worker, lag());
     if (++worker.turns % worker.period == 0)
       worker.work(context.settings.mode, order);
+    if (worker.tells > 0 && worker.turns % worker.tells == 0) ++worker.progress;
     if (worker.out_of_step) {
       join_anew(worker);
       continue;
