@@ -46,14 +46,22 @@ bool DivergenceGuard::watch_training(bool ending) {
 
 bool DivergenceGuard::blame_worker() {
   RunState& state = context_.state;
-  const auto odd = context_.told_losses.odd_one(state.watch);
+  auto odd = context_.told_losses.odd_one(state.watch);
+  const bool by_own = !odd;
+  if (by_own) {
+    const std::optional<OwnLoss> own = context_.own_loss();
+    if (own) odd = context_.told_losses.contradicted(state.watch, *own);
+  }
   if (!odd) return false;
   context_.told_losses.forget(odd->member);
   state.replace_losses(odd->loss_sum, odd->examples, odd->others);
   state.watch.start_over(state.version, odd->others);
   const std::string why = "its losses are " + format("%.3g", odd->loss) +
-                          " on average, and those of others with the same "
-                          "parameters " +
+                          " on average, and " +
+                          (by_own ? "that of the run's parameters on a sample "
+                                    "of the data is "
+                                  : "those of others with the same "
+                                    "parameters ") +
                           format("%.3g", odd->others);
   context_.events.write("false_losses", {{"worker", odd->member},
                                          {"epoch", state.epoch},

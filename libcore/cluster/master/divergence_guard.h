@@ -24,8 +24,9 @@ class DivergenceGuard {
   // go_back().
   // Throws Error: it cannot go on.
   bool watch_training(bool ending);
-  // If only the losses of one worker are bad, that is put out, and the run goes
-  // on as it is.  False: it is not so.
+  // If only the losses of one worker are bad, beside those of others or that of
+  // the run's own parameters, that is put out, and the run goes on as it is.
+  // False: it is not so.
   bool blame_worker();
   // Looks at the held-out scores so far.
   void watch_score();

@@ -73,6 +73,9 @@ struct RunContext {
   // "'x.dls', record 17, ..."; "": none.  Throws as examine.
   std::function<std::string(const data::Piece&)> odd_values =
       [](const data::Piece&) { return std::string(); };
+  // The loss of the parameters as they are; nothing: it is not known.
+  std::function<std::optional<OwnLoss>()> own_loss =
+      []() -> std::optional<OwnLoss> { return std::nullopt; };
   std::optional<Error> failure;     // see fail()
   std::optional<Error> gone_wrong;  // see answers.h; without a remedy
   bool save_soon = false;           // a checkpoint is due now

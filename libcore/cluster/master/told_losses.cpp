@@ -13,6 +13,7 @@ constexpr std::size_t kEnoughTold = 3, kManyTold = 16;  // that tell something
 constexpr std::size_t kMostMembers = 4096;
 constexpr double kApart = 0.9;  // of pairs of answers, its own is higher
 constexpr double kTimesHigher = 1.3, kTimesLower = 0.5;
+constexpr double kTimesOwn = 1.5, kErrors = 3;
 
 // Sorted losses.
 struct Sample {
@@ -73,14 +74,17 @@ std::optional<ToldLosses::Odd> ToldLosses::odd_one(
   return compare(watch, 0);
 }
 
+bool ToldLosses::is_of_late(const Told& told) const {
+  return told.last + 2 * kRecentTold * (members_.size() + 4) > answers_;
+}
+
 std::optional<ToldLosses::Odd> ToldLosses::compare(
     const LossWatch& watch, std::uint64_t version) const {
-  const std::uint64_t late = 2 * kRecentTold * (members_.size() + 4);
   std::map<std::uint64_t, const Sample> members;
   std::vector<double> pool;
   for (const auto& [number, told] : members_) {
     std::vector<double> losses = since(told, version);
-    if (losses.size() < kEnoughTold || told.last + late <= answers_) continue;
+    if (losses.size() < kEnoughTold || !is_of_late(told)) continue;
     pool.insert(pool.end(), losses.begin(), losses.end());
     members.emplace(number, std::move(losses));
   }
@@ -103,6 +107,31 @@ std::optional<ToldLosses::Odd> ToldLosses::compare(
     if (high || low) return odd;
   }
   return std::nullopt;
+}
+
+// Who tells the truth is near the own loss; where nobody is, among several, it
+// may be that which is of something else.
+std::optional<ToldLosses::Odd> ToldLosses::contradicted(
+    const LossWatch& watch, const OwnLoss& own) const {
+  const double most = own.loss + kErrors * own.error;
+  if (!watch.is_near_best(most)) return std::nullopt;
+  std::optional<Odd> highest;
+  bool somebody_agrees = false;
+  for (const auto& [number, told] : members_) {
+    const std::vector<double> losses = since(told, watch.since());
+    if (losses.size() < kEnoughTold || !is_of_late(told)) continue;
+    const Sample sample(losses);
+    const double above =
+        1 - sample.below(most) / static_cast<double>(losses.size());
+    if (sample.mean() <= kTimesOwn * most || above < kApart ||
+        watch.is_near_best(sample.mean()))
+      somebody_agrees = true;
+    else if (!highest || sample.mean() > highest->loss)
+      highest =
+          Odd{number, sample.mean(), own.loss, told.loss_sum, told.examples};
+  }
+  if (!highest || somebody_agrees) return highest;
+  return watch.is_hopeless(highest->loss) ? highest : std::nullopt;
 }
 
 }  // namespace dl::cluster

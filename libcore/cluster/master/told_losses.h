@@ -21,6 +21,11 @@
 
 namespace dl::cluster {
 
+// The loss of the run's own parameters, on a sample: own_loss.h.
+struct OwnLoss {
+  double loss = 0, error = 0;  // the mean, and its standard error
+};
+
 class ToldLosses {
  public:
   // An answer was accepted, as of this version: losses summed over so many
@@ -39,6 +44,10 @@ class ToldLosses {
     std::int64_t examples = 0;
   };
   std::optional<Odd> odd_one(const LossWatch& watch) const;
+  // The same where the losses of all are wrong, and the run's own is sound:
+  // whose losses cannot be those of its parameters.  others: the own one.
+  std::optional<Odd> contradicted(const LossWatch& watch,
+                                  const OwnLoss& own) const;
 
  private:
   struct Told {
@@ -48,6 +57,7 @@ class ToldLosses {
     std::int64_t examples = 0;
   };
   static std::vector<double> since(const Told& told, std::uint64_t version);
+  bool is_of_late(const Told& told) const;
   std::optional<Odd> compare(const LossWatch& watch,
                              std::uint64_t version) const;
 

@@ -178,6 +178,7 @@ Replica::Step Replica::gradient(const nn::Batch& batch, const nn::Position& at,
   step.loss = network_->compute_gradient(batch, at, 0, show);
   if (failpoint("worker.nan"))
     step.loss = std::numeric_limits<double>::quiet_NaN();
+  if (failpoint("worker.lie", 1)) step.loss += 1.5;
   step.fault = fault_of(step.loss, network_->gradient_is_finite());
   if (step.fault.empty()) sink(step.loss, 0, update());
   return step;
@@ -217,6 +218,7 @@ Replica::Step Replica::step(const nn::Batch& batch, std::int64_t segment,
       network_->step(batch, at, segment, to, show, most);
   Step step;
   step.loss = most < 0 ? std::numeric_limits<double>::quiet_NaN() : found.loss;
+  if (failpoint("worker.lie", 1)) step.loss += 1.5;
   step.fault = fault_of(step.loss, found.gradient_finite);
   if (!step.fault.empty() || found.update_finite) return step;
   step.fault = "the update is not finite";

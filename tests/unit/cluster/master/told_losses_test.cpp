@@ -16,9 +16,11 @@ namespace {
 
 // Losses that fall to 0.4 and shake by 0.1, as `workers` tell them in turn; the
 // first one's are given.  Returns who stands out.
+// own: of the run's parameters, if it is asked for.
 template <typename First>
 std::uint64_t odd_of(int workers, const First& first_says,
-                     double others_rise = 0) {
+                     double others_rise = 0,
+                     const std::optional<double>& own = std::nullopt) {
   ToldLosses told;
   LossWatch watch;
   watch.expect(2.3);
@@ -34,7 +36,8 @@ std::uint64_t odd_of(int workers, const First& first_says,
       told.add(static_cast<std::uint64_t>(worker), ++version, 32 * loss, 32);
       watch.add(version, 1, 32, 32 * loss, 0, {});
     }
-  const auto odd = told.odd_one(watch);
+  const auto odd =
+      own ? told.contradicted(watch, {*own, 0.02}) : told.odd_one(watch);
   return odd ? odd->member : 0;
 }
 
@@ -71,6 +74,69 @@ TEST_CASE("of two workers one stands out only with what cannot be") {
   CHECK(odd_of(2, high) == 1);
   CHECK(odd_of(2, zero) == 0);
   CHECK(odd_of(2, double_) == 0);
+}
+
+TEST_CASE("of two workers the run's own loss tells who is wrong") {
+  const auto honest = [](int, double loss) { return loss; };
+  const auto rises = [](int round, double loss) {
+    return round > 150 ? loss + 3 : loss;
+  };
+  const auto hopeless = [](int round, double loss) {
+    return round > 150 ? 1e6 : loss;
+  };
+  CHECK(odd_of(2, rises) == 0);
+  CHECK(odd_of(2, rises, 0, 0.4) == 1);
+  CHECK(odd_of(2, hopeless, 0, 0.4) == 1);
+  CHECK(odd_of(2, honest, 0, 0.4) == 0);
+  // Training has gone wrong, and one says so.
+  CHECK(odd_of(2, rises, 0, 3) == 0);
+  // All say so, and it may be another loss that is measured.
+  CHECK(odd_of(2, honest, 3, 0.4) == 0);
+  CHECK(odd_of(1, rises, 0, 0.4) == 0);
+  CHECK(odd_of(1, hopeless, 0, 0.4) == 1);
+}
+
+TEST_CASE("a liar among two is named, and nothing is undone") {
+  for (const Mode mode : {Mode::kSharing, Mode::kAveraging, Mode::kSync}) {
+    INFO(static_cast<int>(mode));
+    Folder folder;
+    std::optional<RunState> saved;
+    Settings s = settings(mode);
+    s.batch = 32;
+    s.epochs = 3;
+    s.averaging.workers = 2;
+    s.averaging.frequency = mode == Mode::kAveraging ? 4 : 1;
+    Master master(s, Limits{}, folder, saved, 1, 32 * 400);
+    master.context.state.watch.expect(2.3);
+    const auto truth = [](std::uint64_t version) {
+      return 0.4 + 1.9 * std::exp(-0.05 * static_cast<double>(version));
+    };
+    const std::uint64_t learnt = mode == Mode::kSharing ? 400 : 60;
+    int times = 0;
+    master.context.own_loss = [&]() -> std::optional<OwnLoss> {
+      ++times;
+      return OwnLoss{truth(master.context.state.version), 0.02};
+    };
+    master.join("honest").loss = truth;
+    Worker& liar = master.join("liar");
+    liar.loss = [&](std::uint64_t version) {
+      return truth(version) + (version > learnt ? 3 : 0);
+    };
+    for (int i = 0; i < 20000 && !master.over(); ++i) master.turn();
+    REQUIRE(master.coordinator->finished());
+    const RunState& state = master.context.state;
+    CHECK(times == 1);
+    CHECK(state.setbacks == 0);
+    CHECK(count_events(folder, "divergence") == 0);
+    CHECK(count_events(folder, "false_losses") == 1);
+    CHECK(liar.refused == 69);
+    CHECK(std::ranges::any_of(master.said, [](const std::string& line) {
+      return line.find("liar") != line.npos &&
+             line.find("run's parameters on a sample") != line.npos;
+    }));
+    RunState again = *saved;
+    CHECK_FALSE(again.watch.wrong());
+  }
 }
 
 TEST_CASE("false losses of one worker do not stop the run: it is named") {

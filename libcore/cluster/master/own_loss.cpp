@@ -1,0 +1,87 @@
+#include "libcore/cluster/master/own_loss.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "libcore/base/clock.h"
+#include "libcore/cluster/records/batches.h"
+#include "libcore/device/open.h"
+#include "libcore/nn/network.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr std::int64_t kSampled = 16, kFewSampled = 3;  // mini-batches
+constexpr std::int64_t kMostInBatch = 64;               // examples
+constexpr double kSampleSeconds = 2;
+constexpr std::size_t kSampleCache = std::size_t{64} << 20;
+
+void put(nn::Network& network, tensor::View to, std::span<const float> values) {
+  if (!values.empty())
+    std::ranges::copy(values, network.device().on_host(to).begin());
+}
+
+double loss_of(nn::Network& network, const nn::Batch& batch,
+               std::uint64_t number) {
+  double loss = 0;
+  nn::Position at;
+  at.batch = number;
+  for (std::int64_t s = 0; s < network.segments(); ++s)
+    loss += network.compute_gradient(batch, at, s);
+  return loss;
+}
+
+std::optional<OwnLoss> summary(std::span<const double> losses) {
+  if (std::ssize(losses) < kFewSampled) return std::nullopt;
+  const auto count = static_cast<double>(losses.size());
+  OwnLoss own;
+  for (const double loss : losses) own.loss += loss / count;
+  double squares = 0;
+  for (const double loss : losses)
+    squares += (loss - own.loss) * (loss - own.loss);
+  own.error = std::sqrt(squares / (count - 1) / count);
+  if (!std::isfinite(own.loss)) return std::nullopt;
+  return own;
+}
+
+}  // namespace
+
+std::optional<OwnLoss> measure_own_loss(const Plan& plan,
+                                        const RunState& state) {
+  const double began = monotonic_seconds();
+  const std::int64_t size = std::min(plan.settings.batch, kMostInBatch);
+  data::Epoch epoch(plan.training->catalogue().without(state.without()), size,
+                    plan.settings.seed, static_cast<std::uint64_t>(state.epoch),
+                    true);
+  // The files are open already: a root that is none keeps it from them.
+  RecordStore store(
+      plan.training->shards(), "",
+      [&](std::uint32_t shard, std::uint32_t record) {
+        return plan.training->record(shard, record);
+      },
+      kSampleCache, [](Level, const std::string&) {},
+      check_for(plan.model.config, plan.model.normalizers.inputs));
+  nn::Network network(plan.model.config, plan.model.normalizers, size,
+                      device::open_lanes("cpu", 1), true, {},
+                      nn::Start::kLater);
+  put(network, network.parameters(), state.parameters);
+  put(network, network.statistics(), state.statistics);
+  std::vector<double> losses;
+  LoadedBatch batch;
+  const std::int64_t count = std::min(kSampled, epoch.batches());
+  for (std::int64_t i = 0; i < count; ++i) {
+    assemble(epoch, i * epoch.batches() / count, store, batch);
+    losses.push_back(loss_of(network, network.batch_of(batch.set),
+                             static_cast<std::uint64_t>(i)));
+    if (monotonic_seconds() - began > kSampleSeconds &&
+        std::ssize(losses) >= kFewSampled)
+      break;
+  }
+  return summary(losses);
+}
+
+}  // namespace dl::cluster
