@@ -263,25 +263,30 @@ void Connector::check_used() {
                              "'; lead it to one, or leave it out");
 }
 
+// Of those that are ready, the first of the document comes next.
 std::vector<std::size_t> Connector::sorted() {
-  std::vector<std::size_t> order;
-  std::vector<bool> done(from_.size());
-  const auto ready = [&](std::size_t node) {
-    return !done[node] && std::ranges::all_of(before(node), [&](std::size_t b) {
-      return done[b];
-    });
-  };
-  while (order.size() < from_.size()) {
-    std::size_t next = 0;
-    while (next < from_.size() && !ready(next)) ++next;
-    if (next == from_.size()) {
-      tell_cycle(done);
-      return {};
+  std::vector<std::size_t> order, waits_for(from_.size());
+  std::vector<std::vector<std::size_t>> after(from_.size());
+  std::set<std::size_t> ready;
+  for (std::size_t node = 0; node < from_.size(); ++node) {
+    for (const std::size_t b : before(node)) {
+      after[b].push_back(node);
+      ++waits_for[node];
     }
+    if (waits_for[node] == 0) ready.insert(node);
+  }
+  std::vector<bool> done(from_.size());
+  while (!ready.empty()) {
+    const std::size_t next = *ready.begin();
+    ready.erase(ready.begin());
     done[next] = true;
     order.push_back(next);
+    for (const std::size_t node : after[next])
+      if (--waits_for[node] == 0) ready.insert(node);
   }
-  return order;
+  if (order.size() == from_.size()) return order;
+  tell_cycle(done);
+  return {};
 }
 
 // Going back from a node that never gets ready, one meets a node twice.

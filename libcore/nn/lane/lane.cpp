@@ -30,14 +30,13 @@ Step times(Step step, std::int64_t steps) {
 }
 
 // By another layer, or as what an output is compared with.
-bool is_read(Value v, const Plan& plan, const NetworkConfig& config) {
-  return std::ranges::any_of(plan.steps,
-                             [&](const PlannedLayer& step) {
-                               return std::ranges::count(step.inputs, v) > 0;
-                             }) ||
-         std::ranges::any_of(config.layers, [&](const LayerConfig& layer) {
-           return layer.target == v;
-         });
+std::vector<bool> read_values(const Plan& plan, const NetworkConfig& config) {
+  std::vector<bool> read(plan.values.size());
+  for (const PlannedLayer& step : plan.steps)
+    for (const Value v : step.inputs) read[v] = true;
+  for (const LayerConfig& layer : config.layers)
+    if (layer.target) read[*layer.target] = true;
+  return read;
 }
 
 }  // namespace
@@ -81,6 +80,7 @@ Lane::Lane(const Common& common, int index, tensor::Device& device)
 
 void Lane::build_layers() {
   const Plan& plan = *common_.plan;
+  const std::vector<bool> read = read_values(plan, *common_.config);
   std::int64_t summed = 0;
   losses_.resize(common_.config->outputs.size());
   if (std::ranges::any_of(outputs_, &LaneOutput::is_over_steps)) summed = 1;
@@ -97,7 +97,7 @@ void Lane::build_layers() {
       node.joined = memory_.allocate(
           {max_batch_ * own.output.copies, own.output.shape[0]});
     if (step.manners.alias) continue;
-    node.layer = step.make(site(i), memory_);
+    node.layer = step.make(site(i, read[step.output]), memory_);
     const auto output = std::ranges::find(common_.config->outputs, step.layer);
     if (!common_.training || output == common_.config->outputs.end()) continue;
     auto* loss = dynamic_cast<OutputLayer*>(node.layer.get());
@@ -124,7 +124,7 @@ void Lane::tie(LayerSite& site, std::size_t index) {
     site.parameters[0] = noise->add(site.parameters[0], site.gradients[0]);
 }
 
-LayerSite Lane::site(std::size_t index) {
+LayerSite Lane::site(std::size_t index, bool is_read) {
   const PlannedLayer& step = common_.plan->steps[index];
   const Layout& layout = *common_.layout;
   const LayerLayout& own = layout.layers[step.layer];
@@ -155,7 +155,7 @@ LayerSite Lane::site(std::size_t index) {
     s.joint = {.slice = {index_, common_.team->size()},
                .given = common_.given,
                .made = common_.made};
-  s.read_by_loss_alone = !is_read(step.output, *common_.plan, *common_.config);
+  s.read_by_loss_alone = !is_read;
   disturb_weights(index);
   tie(s, index);
   give_own(s, index);

@@ -88,7 +88,7 @@ class Lane final : private Lanes {
   bool alone() const override;
 
   void build_layers();
-  LayerSite site(std::size_t step);
+  LayerSite site(std::size_t step, bool is_read);
   void disturb_weights(std::size_t step);
   void tie(LayerSite& site, std::size_t step);
   void give_own(LayerSite& site, std::size_t step);

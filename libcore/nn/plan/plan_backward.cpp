@@ -37,9 +37,11 @@ class Backward {
     PlannedBuffer& b = plan_.buffers[buffer];
     b.last = std::max(b.last, at);
   }
-  bool is_shared(BufferIndex buffer) const {
-    return std::ranges::count(gradient_, buffer) > 1;
+  std::size_t values_of(BufferIndex buffer) const {
+    return buffer < values_of_.size() ? values_of_[buffer] : 0;
   }
+  bool is_shared(BufferIndex buffer) const { return values_of(buffer) > 1; }
+  void set_gradient(Value v, BufferIndex buffer);
   BufferIndex target(const PlannedLayer& step, std::size_t input,
                      BufferIndex dy, int at);
   void add(BackwardStep& back, Value v, BufferIndex found, int at);
@@ -47,11 +49,20 @@ class Backward {
   const Layout& layout_;
   const Lifetimes& lives_;
   Plan& plan_;
-  std::vector<BufferIndex> gradient_;  // by value
+  std::vector<BufferIndex> gradient_;   // by value
+  std::vector<std::size_t> values_of_;  // how many have it, by buffer
 };
 
+void Backward::set_gradient(Value v, BufferIndex buffer) {
+  if (gradient_[v] != kNoBuffer) --values_of_[gradient_[v]];
+  gradient_[v] = buffer;
+  if (buffer == kNoBuffer) return;
+  values_of_.resize(std::max(values_of_.size(), buffer + 1));
+  ++values_of_[buffer];
+}
+
 void Backward::begin_with(Value output) {
-  gradient_[output] = new_buffer(output, lives_.loss());
+  set_gradient(output, new_buffer(output, lives_.loss()));
   plan_.buffers.back().whole = true;
   plan_.losses.push_back(gradient_[output]);
 }
@@ -69,17 +80,14 @@ BufferIndex Backward::target(const PlannedLayer& step, std::size_t input,
 
 // After the step, `found` is what it says of v.
 void Backward::add(BackwardStep& back, Value v, BufferIndex found, int at) {
-  BufferIndex& sum = gradient_[v];
-  if (sum == kNoBuffer) {
-    sum = found;
-    return;
-  }
+  const BufferIndex sum = gradient_[v];
+  if (sum == kNoBuffer) return set_gradient(v, found);
   const std::int64_t n = elements(v);
   use(sum, at);
   // A buffer that is, or is to be, another value's gradient as well stays
   // unchanged.
-  const bool own = std::ranges::count(gradient_, found) == 0 &&
-                   std::ranges::count(back.dx, found) == 1;
+  const bool own =
+      values_of(found) == 0 && std::ranges::count(back.dx, found) == 1;
   if (!own && !is_shared(sum) && sum != found) {
     back.sums.push_back({sum, found, false, n});
     return;
@@ -90,7 +98,7 @@ void Backward::add(BackwardStep& back, Value v, BufferIndex found, int at) {
     back.sums.push_back({total, found, true, n});
   }
   back.sums.push_back({total, sum, false, n});
-  sum = total;
+  set_gradient(v, total);
 }
 
 void Backward::add_step(std::size_t index) {
@@ -105,13 +113,13 @@ void Backward::add_step(std::size_t index) {
   back.computes = !step.manners.passes_gradient && !step.manners.alias;
   if (step.manners.spoils_gradient && is_shared(back.dy)) {
     back.copied = std::exchange(back.dy, new_buffer(step.output, at));
-    gradient_[step.output] = back.dy;
+    set_gradient(step.output, back.dy);
   }
   for (std::size_t i = 0; i < step.inputs.size(); ++i)
     back.dx.push_back(lives_.needs_gradient(step.inputs[i])
                           ? target(step, i, back.dy, at)
                           : kNoBuffer);
-  gradient_[step.output] = kNoBuffer;
+  set_gradient(step.output, kNoBuffer);
   for (std::size_t i = 0; i < step.inputs.size(); ++i)
     if (back.dx[i] != kNoBuffer) add(back, step.inputs[i], back.dx[i], at);
   for (const BufferIndex dx : back.dx)
