@@ -124,7 +124,9 @@ class ConnectionGuard {
   std::vector<Ended> ended_;
   Flows flows_;
   std::uint64_t failed_ = 0;
-  int looks_for_dead_ = 0;  // left, since there was one
+  int looks_for_dead_ = 0;                   // left, since there was one
+  std::size_t looks_ = 0;                    // so far
+  std::size_t strangers_ = 0, members_ = 0;  // connections, at the last look
   bool removed_ = false;
   std::thread thread_;
 };

@@ -149,6 +149,26 @@ TEST_CASE("a message without an end ends its connection") {
   CHECK(next(master, worker).received.message.type == MessageType::kHello);
 }
 
+TEST_CASE("of many peers that were let in, none is overlooked") {
+  Lines log;
+  RouterSocket master(kAny, {}, log.sink());
+  const Sizes sizes{.parameters = 1000, .updater_state = 2000};
+  master.expect({.from = kFromWorker, .sizes = sizes, .greets = true});
+  std::vector<std::unique_ptr<RawPeer>> peers;
+  for (int i = 0; i < 90; ++i) {
+    peers.push_back(std::make_unique<RawPeer>(master.endpoint()));
+    REQUIRE(peers.back()->message(hello(), {}));
+    std::optional<RouterSocket::Incoming> got;
+    REQUIRE(turn([&] { return (got = master.receive(10ms)).has_value(); }));
+    master.let_in(got->peer);
+  }
+  for (const std::size_t i : {0, 1, 44, 89}) {
+    std::string why;
+    flood(*peers[i], master, kMaxFrame, &why);
+    CHECK_THAT(why, Contains("bytes of messages that are not whole"));
+  }
+}
+
 TEST_CASE("a master's message without an end loses the connection") {
   const Listener listener;
   DealerSocket worker(listener.endpoint(), {}, {});
