@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -140,6 +141,50 @@ std::unique_ptr<Sink> open_sink(std::string_view spec) {
                                     std::move(file.path));
 }
 
+namespace {
+
+// Makes files durable: a few one by one, as they are closed; many that lie in
+// one file system all at once, as a hundred thousand flushes take minutes.
+class Flush {
+ public:
+  Flush() = default;
+  ~Flush() {
+    if (folder_ >= 0) ::close(folder_);
+  }
+  Flush(const Flush&) = delete;
+  Flush& operator=(const Flush&) = delete;
+
+  // A file is about to be written there: the kernel tells of errors since then.
+  void begin(const std::string& path) {
+    if (folder_ >= 0) return;
+    folder_ =
+        ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct stat info {};
+    if (folder_ >= 0 && ::fstat(folder_, &info) == 0) device_ = info.st_dev;
+  }
+  bool closing(int fd) {
+    struct stat info {};
+    if (++files_ <= kFlushedAlone || ::fstat(fd, &info) != 0 ||
+        info.st_dev != device_)
+      return ::fsync(fd) == 0;
+    wait_ = true;
+    return true;
+  }
+  bool finish() {
+    return !std::exchange(wait_, false) || ::syncfs(folder_) == 0;
+  }
+
+ private:
+  static constexpr std::size_t kFlushedAlone = 256;
+
+  int folder_ = -1;
+  std::optional<dev_t> device_;
+  std::size_t files_ = 0;
+  bool wait_ = false;  // some are not flushed yet
+};
+
+}  // namespace
+
 struct SinkGroup::State {
   struct File {
     std::unique_ptr<Temporary> temporary;
@@ -147,24 +192,26 @@ struct SinkGroup::State {
     bool complete = false;
   };
   std::vector<std::unique_ptr<File>> files;
+  Flush flush;
 };
 
 namespace {
 
-// Flushed and closed here, renamed by its group.
+// Closed here, renamed by its group.
 class GroupSink : public FdSink {
  public:
-  GroupSink(int fd, const std::string& path, bool& complete)
-      : FdSink(fd, in_quotes(path)), complete_(complete) {}
+  GroupSink(int fd, const std::string& path, Flush& flush, bool& complete)
+      : FdSink(fd, in_quotes(path)), flush_(flush), complete_(complete) {}
 
   void close() override {
     if (complete_) return;
-    if (::fsync(fd()) != 0) fail(Code::kIo, "write", name());
+    if (!flush_.closing(fd())) fail(Code::kIo, "write", name());
     FdSink::close();
     complete_ = true;
   }
 
  private:
+  Flush& flush_;
   bool& complete_;
 };
 
@@ -197,7 +244,9 @@ std::unique_ptr<Sink> SinkGroup::open(const std::string& path) {
   entry->temporary = std::move(file.temporary);
   entry->asked = path;
   entry->path = std::move(file.path);
-  auto sink = std::make_unique<GroupSink>(file.fd, path, entry->complete);
+  state_->flush.begin(entry->path);
+  auto sink = std::make_unique<GroupSink>(file.fd, path, state_->flush,
+                                          entry->complete);
   state_->files.push_back(std::move(entry));
   return sink;
 }
@@ -205,6 +254,8 @@ std::unique_ptr<Sink> SinkGroup::open(const std::string& path) {
 void SinkGroup::publish(const std::vector<std::string>& old) {
   for (const auto& file : state_->files)
     require(file->complete, "a file is published before it is closed");
+  if (!state_->flush.finish())
+    fail(Code::kIo, "write", in_quotes(state_->files.front()->path));
   const HeldSignals held;
   std::set<std::string> published;
   for (const auto& file : state_->files) {

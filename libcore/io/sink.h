@@ -48,8 +48,9 @@ class Sink {
 // process which was killed left is removed here.
 std::unique_ptr<Sink> open_sink(std::string_view spec);
 
-// Files that appear together: each is complete on the disk, under a temporary
-// name, when its close() returns, and takes its final name in publish().
+// Files that appear together: each is complete, under a temporary name, when
+// its close() returns, and takes its final name in publish(), when all are on
+// the disk.
 class SinkGroup {
  public:
   SinkGroup();

@@ -113,6 +113,21 @@ TEST_CASE("a group's files appear together") {
   CHECK(scratch.files() == 2);
 }
 
+TEST_CASE("a group may have more files than are flushed one by one") {
+  Scratch scratch;
+  SinkGroup group;
+  for (int i = 0; i < 600; ++i) {
+    const std::string name = "f" + std::to_string(i);
+    auto sink = group.open(scratch / name);
+    put(*sink, name);
+    sink->close();
+  }
+  group.publish();
+  CHECK(scratch.files() == 600);
+  CHECK(scratch.read("f0") == "f0");
+  CHECK(scratch.read("f599") == "f599");
+}
+
 namespace {
 
 // Result of temporary_name() for the `number`th file of process `pid`.

@@ -314,6 +314,33 @@ TEST_CASE("in a tree the master gets no more than in a star, in every mode") {
     }
 }
 
+TEST_CASE("in a tree of sharing the master gets as much and sends less") {
+  for (const std::uint64_t workers : {12, 40, 128}) {
+    INFO(workers);
+    struct Traffic {
+      std::uint64_t in, out;
+    };
+    const auto traffic = [&](const Limits& limits) {
+      Folder folder;
+      std::optional<RunState> saved;
+      Settings s = settings(Mode::kSharing);
+      s.epochs = 1;
+      Master master(s, limits, folder, saved, 1,
+                    static_cast<std::int64_t>(4 * 12 * workers));
+      for (std::uint64_t i = 0; i < workers; ++i)
+        master.join("w" + std::to_string(i));
+      while (!master.over()) master.turn();
+      check_exactly_once(folder, 1);
+      return Traffic{master.vector_bytes, master.link.fed};
+    };
+    const Traffic star = traffic({}), tree = traffic(tree_limits(8));
+    CHECK(10 * tree.in <= 11 * star.in);
+    CHECK(tree.out < star.out);
+    // Until it stands the master feeds more than eight.
+    if (workers == 128) CHECK(4 * tree.out < star.out);
+  }
+}
+
 TEST_CASE("a tree commits every mini-batch once whatever dies") {
   const Limits limits = tree_limits(2);
   const RunState calm = undisturbed(settings(Mode::kAveraging), 3);
