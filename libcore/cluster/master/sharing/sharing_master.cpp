@@ -42,10 +42,10 @@ SharingEpoch::SharingEpoch(RunContext& context)
       context.sharing_owners);
 }
 
-// All members are looked at some times a second, else those that said
-// something.
+// All members are looked at some times a second, and as the bound moves that
+// some wait for; else those that said something.
 void SharingEpoch::tick() {
-  const bool all = rounds_ || context_.now >= next_look_;
+  const bool all = bound_moves() || context_.now >= next_look_;
   if (all) bring_up_to_date();
   if (all)
     next_look_ = context_.now + kLookForMember * static_cast<double>(workers_);
@@ -58,6 +58,12 @@ void SharingEpoch::tick() {
     }
   }
   if (check_ && (all || check_->awaited().empty())) follow_check();
+}
+
+bool SharingEpoch::bound_moves() {
+  if (!rounds_) return false;
+  const std::int64_t limit = rounds_->limit(table_.prefix());
+  return std::exchange(limit_, limit) != limit;
 }
 
 // Replicas start, and start again, from State.
@@ -95,10 +101,15 @@ void SharingEpoch::take(Member& member, const Message& message) {
 void SharingEpoch::hand_out(bool all) {
   const std::set<std::uint64_t> spoke = std::exchange(spoke_, {});
   if (winding_up_) return;
-  if (rounds_) {
+  if (all && rounds_) {
     hand_out_rounds();
   } else if (all) {
     hand_out_freely();
+  } else if (rounds_ && rounds_->synchronous()) {
+    const std::int64_t first = table_.prefix();
+    const std::int64_t end = std::min(limit_, table_.batches());
+    if (table_.any_free(first, std::max<std::int64_t>(0, end - first)))
+      hand_out_rounds();
   } else {
     for (const std::uint64_t number : spoke)
       if (Member* member = context_.members.find(number)) fill(*member);
@@ -106,7 +117,10 @@ void SharingEpoch::hand_out(bool all) {
   if (all) speculate();
 }
 
+// With a bound one mini-batch at a time, as far as that goes.
 void SharingEpoch::fill(Member& member) {
+  while (rounds_ && has_room(member))
+    if (!grant(member, next_for(member, 1, limit_))) return;
   while (has_room(member)) {
     const std::int64_t size = lease_size(member);
     if (size == 0 || !grant(member, next_for(member, size))) return;
@@ -147,16 +161,12 @@ void SharingEpoch::speculate() {
   }
 }
 
-// One mini-batch at a time, as far as the bound goes.
 void SharingEpoch::hand_out_rounds() {
   // Running statistics must not change at a time that nobody foresees.
   if (check_ && rounds_->synchronous()) return;
-  const std::int64_t limit = rounds_->limit(table_.prefix());
   const std::vector<Member*> workers = context_.members.workers();
   if (!rounds_->synchronous()) {
-    for (Member* member : workers)
-      while (has_room(*member) && grant(*member, next_for(*member, 1, limit))) {
-      }
+    for (Member* member : workers) fill(*member);
     return;
   }
   // Nobody gets the slots of one that is on its way back.
@@ -164,8 +174,8 @@ void SharingEpoch::hand_out_rounds() {
   for (const Member* member : context_.members.counted())
     numbers.push_back(member->number);
   rounds_->assign(numbers);
-  for (std::int64_t b = table_.prefix(); b < std::min(limit, table_.batches());
-       ++b)
+  const std::int64_t end = std::min(limit_, table_.batches());
+  for (std::int64_t b = table_.prefix(); b < end; ++b)
     if (Member* member = who_does(b, workers); member && has_room(*member))
       grant(*member, table_.grant_at(member->number, b, 1));
 }

@@ -44,6 +44,7 @@ class SharingEpoch : public Phase {
  private:
   enum class Stage { kTraining, kDraining, kDone };
 
+  bool bound_moves();
   void bring_up_to_date();
   void set_statistics(std::vector<float> mean);
   void hand_out(bool all);
@@ -100,6 +101,7 @@ class SharingEpoch : public Phase {
   double ends_ = 0;
   std::uint64_t beside_ = 0;  // others of the synchronous round in hand
   std::optional<SharingRounds> rounds_;  // if staleness is bounded
+  std::int64_t limit_ = 0;               // what may be begun then ends there
   StalenessSummary staleness_;
   std::optional<Agreement> check_;  // under way; at the end or in between
   std::uint64_t updater_of_ = 0;    // the member whose updater's state it wants
