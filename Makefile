@@ -105,7 +105,7 @@ peers-distributed: bootstrap-test
 	scripts/peers --bin $(BUILD)/bin scaling
 
 .PHONY: soak
-## soak: run hundreds of kills, bad connections and restarts (a quarter of an hour)
+## soak: run hundreds of kills, stops, bad lines and restarts (half an hour)
 soak: bootstrap-test
 	$(MAKE) configure
 	$(build) all
