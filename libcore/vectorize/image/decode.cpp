@@ -1,0 +1,69 @@
+#include "libcore/vectorize/image/decode.h"
+
+#include <new>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/io/looks_like.h"
+#include "libcore/vectorize/image/formats.h"
+
+namespace dl::vectorize {
+namespace {
+
+constexpr const PictureFormat* kFormats[] = {&kJpeg, &kPng, &kWebp, &kTiff,
+                                             &kGif,  &kBmp, &kPnm};
+
+[[noreturn]] void refuse_unknown(std::string_view bytes) {
+  if (bytes.empty()) bad_data("it is empty");
+  const auto start = std::as_bytes(std::span(bytes))
+                         .first(std::min<std::size_t>(bytes.size(), 512));
+  const io::FileKind kind = io::file_kind(start);
+  bad_data(std::string("it is no picture that is read (") +
+           (kind.what == io::FileClass::kUnknown ? io::looks_like(start)
+                                                 : kind.text) +
+           "); want JPEG, PNG, WebP, TIFF, GIF, BMP or PNM");
+}
+
+}  // namespace
+
+void check_pixels(std::int64_t width, std::int64_t height,
+                  const DecodeLimits& limits) {
+  if (width < 1 || height < 1)
+    bad_data("a picture of " + std::to_string(width) + " x " +
+             std::to_string(height) + " pixels");
+  if (width > limits.max_pixels / height)
+    bad_data("it has " + std::to_string(width) + " x " +
+             std::to_string(height) + " pixels, want " +
+             std::to_string(limits.max_pixels) + " at most (max_pixels)");
+}
+
+void decode(std::string_view bytes, const DecodeLimits& limits, Picture& out) {
+  for (const PictureFormat* format : kFormats) {
+    if (!format->is(bytes)) continue;
+    out.orientation = 1;
+    try {
+      format->read(bytes, limits, out);
+    } catch (Error& e) {
+      e.add_context(format->name);
+      throw;
+    } catch (const std::bad_alloc&) {
+      bad_data(std::string(format->name) + ": it takes too much memory");
+    }
+    make_upright(out);
+    return;
+  }
+  refuse_unknown(bytes);
+}
+
+std::map<std::string, std::string> decoder_versions() {
+  std::map<std::string, std::string> versions;
+  for (const PictureFormat* format : kFormats) {
+    if (format->library == nullptr) continue;
+    const std::string text = format->library();
+    const std::size_t blank = text.find(' ');
+    versions[text.substr(0, blank)] = text.substr(blank + 1);
+  }
+  return versions;
+}
+
+}  // namespace dl::vectorize
