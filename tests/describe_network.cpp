@@ -1,6 +1,7 @@
 // Prints what is made from tables: --layers, the middle of man/dl-layers.5.scd,
-// --schema, or --keras, the classes of man/dl-import.1.scd.  scripts/generate
-// puts it into its place.
+// --schema, --keras, the classes of man/dl-import.1.scd, --recipe, the middle
+// of man/dl-recipe.5.scd, or --recipe-schema.  scripts/generate puts it into
+// its place.
 
 #include <iostream>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "libcore/convert/import/keras/classes.h"
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/config/layers_page.h"
+#include "libcore/vectorize/recipe/recipe.h"
 
 int main(int count, char** arguments) {
   const std::string_view what = count == 2 ? arguments[1] : "";
@@ -17,6 +19,10 @@ int main(int count, char** arguments) {
     std::cout << dl::nn::network_schema().dump(2) << "\n";
   else if (what == "--keras")
     std::cout << dl::convert::keras::classes_page();
+  else if (what == "--recipe")
+    std::cout << dl::vectorize::recipe_page();
+  else if (what == "--recipe-schema")
+    std::cout << dl::vectorize::recipe_schema().dump(2) << "\n";
   else
     return 64;
   return 0;

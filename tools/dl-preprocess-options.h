@@ -3,18 +3,24 @@
 #ifndef DL_TOOLS_DL_PREPROCESS_OPTIONS_H_
 #define DL_TOOLS_DL_PREPROCESS_OPTIONS_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "libcore/base/error.h"
+#include "libcore/base/json.h"
 #include "libcore/cli/tool.h"
 #include "libcore/vectorize/reader.h"
+#include "libcore/vectorize/recipe/images.h"
+#include "libcore/vectorize/schema.h"
 
-inline constexpr std::array kFormats = {"idx", "csv", "svmlight", "cifar",
-                                        "raw"};
+inline constexpr std::array kFormats = {"images",   "csv",   "idx",
+                                        "svmlight", "cifar", "raw"};
 
 struct Args {
+  std::string format;  // the first operand, taken off the others
   std::vector<std::string> operands;
   std::string output = "-";
   std::string variant = "10";
@@ -24,6 +30,10 @@ struct Args {
   dl::vectorize::CsvOptions csv;
   dl::vectorize::SvmlightOptions svmlight;
   dl::vectorize::RawOptions raw;
+  dl::vectorize::ImageOptions images;
+  std::string recipe;
+  bool print_recipe = false;
+  std::int64_t threads = 0;
   const dl::cli::Options* options = nullptr;
 };
 
@@ -51,7 +61,26 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.flag("no-provenance", &a.no_provenance,
            "do not record how the stream was made");
   opt.flag("no-labels", &a.no_labels,
-           "idx and raw: the inputs are features alone");
+           "images, idx and raw: the inputs are features alone");
+  opt.section("Options for images, and recipes");
+  opt.add("size", &a.images.size, "WIDTHxHEIGHT", "size of an example");
+  opt.add("fit", &a.images.fit, "WAY",
+          "getting to it: crop (the default), pad or stretch");
+  opt.add("shorter", &a.images.shorter, "N",
+          "crop: length of the shorter side before the middle is taken");
+  opt.add("interpolation", &a.images.interpolation, "FILTER",
+          "nearest, bilinear (the default), bicubic or lanczos");
+  opt.add("color", &a.images.color, "CHANNELS",
+          "rgb (the default), grey or bgr");
+  opt.add("max-pixels", &a.images.max_pixels, "N",
+          "pixels of the largest picture that is read");
+  opt.flag("scaled-decoding", &a.images.scaled_decoding,
+           "make JPEG smaller while it is decoded: faster, other pixels");
+  opt.add("threads", &a.threads, "N", "threads that work, 0: every core");
+  opt.add("recipe", &a.recipe, "FILE",
+          "how examples are made, in the place of a format");
+  opt.flag("print-recipe", &a.print_recipe,
+           "show the recipe that the options say, and do nothing else");
   opt.section("Options for csv");
   opt.add("label", &a.csv.label, "COLUMNS",
           "columns to predict: names, numbers from 1, -1 for the last, none");
@@ -82,6 +111,62 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.section("Options for raw");
   opt.add("targets", &a.raw.targets, "N", "numbers to predict of an example");
   opt.rest(&a.operands);
+}
+
+// Takes the format off the operands.
+inline void take_format(Args& a) {
+  if (!a.recipe.empty()) {
+    a.format = "images";
+    return;
+  }
+  constexpr const char* kAll = "images, csv, idx, svmlight, cifar or raw";
+  if (a.operands.empty()) dl::bad_usage(std::string("want a format: ") + kAll);
+  a.format = a.operands.front();
+  a.operands.erase(a.operands.begin());
+  if (std::ranges::find(kFormats, a.format) != kFormats.end()) return;
+  const std::string near =
+      dl::nearest(a.format, {kFormats.begin(), kFormats.end()});
+  dl::bad_usage("unknown format '" + a.format + "' (" +
+                (near.empty() ? std::string("want ") + kAll
+                              : "did you mean '" + near + "'?") +
+                ")");
+}
+
+inline void check_options(const Args& a) {
+  const std::string& wanted = a.format;
+  const auto refuse = [&](const std::vector<std::string>& names,
+                          const char* why) { a.options->refuse(names, why); };
+  for (const std::string format : kFormats)
+    if (wanted != format && format != "images")
+      a.options->refuse_section("Options for " + format, "is for " + format);
+  if (wanted != "images")
+    a.options->refuse_section("Options for images, and recipes",
+                              "is for images");
+  if (wanted == "images")
+    refuse({"regression", "shape", "dtype"}, "is not for images");
+  if (!a.recipe.empty())
+    refuse({"size", "fit", "shorter", "interpolation", "color", "max-pixels",
+            "scaled-decoding", "classes", "id-bytes"},
+           "does not go with --recipe, which says it");
+  if (wanted != "idx" && wanted != "raw" && wanted != "images")
+    refuse({"no-labels"}, "is for images, idx and raw");
+  if (!a.reader.regression) refuse({"targets"}, "is for --regression");
+  if (a.no_labels)
+    refuse({"classes", "regression"}, "does not go with --no-labels");
+  if (wanted != "raw" && wanted != "images" && a.csv.id.empty())
+    refuse({"id-bytes"}, "is for images, for raw, and for csv with --id");
+  if (a.options->given("id-bytes") &&
+      (a.reader.id_bytes < 1 || a.reader.id_bytes > dl::vectorize::kMaxColumns))
+    dl::bad_usage("--id-bytes: want 1.." +
+                  std::to_string(dl::vectorize::kMaxColumns));
+  if (a.options->given("examples") && a.examples < 1)
+    dl::bad_usage("--examples must be positive");
+  if (a.reader.batch < 1) dl::bad_usage("--batch must be positive");
+  if (a.max_bad < 0) dl::bad_usage("--max-bad must not be negative");
+  if (a.threads < 0 || a.threads > 1024)
+    dl::bad_usage("--threads: want 0..1024, got " + std::to_string(a.threads));
+  if (a.json && a.output == "-")
+    dl::bad_usage("--json wants -o FILE: standard output has the stream");
 }
 
 #endif  // DL_TOOLS_DL_PREPROCESS_OPTIONS_H_

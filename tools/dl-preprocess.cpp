@@ -16,7 +16,7 @@
 #include "libcore/io/source.h"
 #include "libcore/vectorize/preprocess.h"
 #include "libcore/vectorize/reader.h"
-#include "libcore/vectorize/schema.h"
+#include "libcore/vectorize/recipe/recipe_reader.h"
 #include "tools/dl-preprocess-options.h"
 
 namespace {
@@ -26,34 +26,61 @@ constexpr dl::cli::ToolInfo kTool = {
     .summary = "Turn raw files into a DataSet stream.",
     .usage = "dl-preprocess FORMAT [OPTION]... [INPUT]...",
     .examples =
+        "dl-preprocess images --size 224x224 photos/ -o photos.dls\n"
         "dl-preprocess idx train-images.gz train-labels.gz -o train.dls\n"
         "dl-preprocess csv --header --label species iris.csv | dl-shard -n 4\n"
         "dl-preprocess cifar 'data_batch_*.bin' | dl-shard -n 16 -o cifar",
     .on_kill = dl::io::remove_unfinished,
 };
 
+// How pictures become examples: by options, or as a file says.
+dl::vectorize::Recipe recipe_of(const Args& a) {
+  if (a.recipe.empty()) {
+    dl::vectorize::ImageOptions images = a.images;
+    images.labels = !a.no_labels;
+    images.classes = a.reader.classes;
+    images.id_bytes = a.reader.id_bytes;
+    return dl::vectorize::recipe_of(images);
+  }
+  constexpr std::size_t kMost = 1 << 20;
+  const auto source = dl::io::open_source(a.recipe);
+  const std::string name = source->name();
+  const std::string text = dl::io::read_all(*source, kMost);
+  return dl::vectorize::Recipe::from_json(
+      dl::parse_json(text, name, dl::Code::kConfig), name, dl::Code::kConfig);
+}
+
+// By a recipe.
+std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
+    const Args& a, const std::vector<std::string>& inputs,
+    dl::vectorize::BadRecords& bad) {
+  const dl::vectorize::Recipe recipe = recipe_of(a);
+  for (const std::string& doubt : recipe.doubts())
+    dl::cli::log()(dl::Level::kWarning, doubt);
+  if (inputs.empty())
+    dl::bad_usage("want a folder of pictures, pictures, or a tar archive");
+  dl::vectorize::RecipeOptions options;
+  options.batch = a.reader.batch;
+  options.threads = a.threads;
+  options.labels = !a.no_labels;
+  options.index = bad.tolerant();
+  return open_recipe(recipe, inputs, options, bad);
+}
+
 std::unique_ptr<dl::vectorize::Reader> open_reader(
     const Args& a, const std::vector<std::string>& inputs,
     dl::vectorize::BadRecords& bad) {
-  const std::string& format = a.operands[0];
+  const std::string& format = a.format;
+  if (format == "images") return open_by_recipe(a, inputs, bad);
   if (format == "idx") return open_idx(inputs, !a.no_labels, a.reader, bad);
   if (format == "csv") return open_csv(inputs, a.reader, a.csv, bad);
   if (format == "svmlight")
     return open_svmlight(inputs, a.reader, a.svmlight, bad);
   if (format == "cifar") return open_cifar(inputs, a.variant, a.reader, bad);
-  if (format == "raw") {
-    dl::vectorize::RawOptions raw = a.raw;
-    raw.labels = !a.no_labels;
-    raw.examples = a.examples;
-    return open_raw(inputs, a.reader, raw, bad);
-  }
-  std::string near = dl::nearest(
-      format, std::vector<std::string>(kFormats.begin(), kFormats.end()));
-  throw dl::Error{dl::Code::kUsage,
-                  "unknown format '" + format + "' (" +
-                      (near.empty() ? "want idx, csv, svmlight, cifar or raw"
-                                    : "did you mean '" + near + "'?") +
-                      ")"};
+  dl::vectorize::RawOptions raw = a.raw;
+  raw.labels = !a.no_labels;
+  raw.examples = a.examples;
+  return open_raw(inputs, a.reader, raw, bad);
 }
 
 // end: behind the number of bad records.
@@ -90,38 +117,14 @@ void report(const Args& a, const dl::vectorize::BadRecords& bad,
   std::cout << dl::dump_json(json) << '\n';
 }
 
-void run(const Args& a, std::vector<std::string> arguments) {
-  if (a.operands.empty())
-    throw dl::Error{dl::Code::kUsage,
-                    "want a format: idx, csv, svmlight, cifar or raw"};
-  const std::string& wanted = a.operands[0];
-  for (const std::string format : kFormats)
-    if (wanted != format)
-      a.options->refuse_section("Options for " + format, "is for " + format);
-  if (wanted != "idx" && wanted != "raw")
-    a.options->refuse({"no-labels"}, "is for idx and raw");
-  if (!a.reader.regression)
-    a.options->refuse({"targets"}, "is for --regression");
-  if (a.no_labels)
-    a.options->refuse({"classes", "regression"},
-                      "does not go with --no-labels");
-  if (wanted != "raw" && a.csv.id.empty())
-    a.options->refuse({"id-bytes"}, "is for raw, and for csv with --id");
-  if (a.options->given("id-bytes") &&
-      (a.reader.id_bytes < 1 || a.reader.id_bytes > dl::vectorize::kMaxColumns))
-    dl::bad_usage("--id-bytes: want 1.." +
-                  std::to_string(dl::vectorize::kMaxColumns));
-  if (a.options->given("examples") && a.examples < 1)
-    dl::bad_usage("--examples must be positive");
-  if (a.reader.batch < 1)
-    throw dl::Error{dl::Code::kUsage, "--batch must be positive"};
-  if (a.max_bad < 0)
-    throw dl::Error{dl::Code::kUsage, "--max-bad must not be negative"};
-  if (a.json && a.output == "-")
-    throw dl::Error{dl::Code::kUsage,
-                    "--json wants -o FILE: standard output has the stream"};
-  std::vector<std::string> inputs =
-      dl::io::expand_operands({a.operands.begin() + 1, a.operands.end()});
+void run(Args& a, std::vector<std::string> arguments) {
+  take_format(a);
+  check_options(a);
+  if (a.print_recipe) {
+    std::cout << recipe_of(a).to_json().dump(2) << '\n';
+    return;
+  }
+  std::vector<std::string> inputs = dl::io::expand_operands(a.operands);
   dl::io::refuse_overwriting(
       a.output, inputs.empty() ? std::vector<std::string>{"-"} : inputs);
   dl::data::Provenance step{kTool.name, DL_VERSION, std::move(arguments), {}};

@@ -89,6 +89,18 @@ std::string difference(const About& before, const About& next,
   return text;
 }
 
+// Where two recipes differ, but for the libraries that they were used with.
+std::string difference_of_recipes(Json before, Json next, const Sides& names) {
+  if (!before.is_object() || !next.is_object()) return "";
+  before.erase("libraries");
+  next.erase("libraries");
+  const Json changes = Json::diff(before, next);
+  if (changes.empty()) return "";
+  return names.next + " was made by another recipe than " + names.before +
+         ", with another " +
+         displayed(changes[0].at("path").get<std::string>().substr(1));
+}
+
 }  // namespace
 
 std::string describe(const Field& field) {
@@ -105,6 +117,8 @@ std::string contradiction(const Metadata& before, const Metadata& next,
       text = difference(other->second, about, " of '" + displayed(name) + "'",
                         names);
   }
+  if (text.empty())
+    text = difference_of_recipes(before.recipe, next.recipe, names);
   return text;
 }
 

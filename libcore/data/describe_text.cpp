@@ -143,6 +143,8 @@ std::string describe_text(const Json& json) {
                           field.at("shape").dump());
   for (const std::string& of : suffixes(json.at("schema")))
     out += part_lines(json, of);
+  if (json.contains("recipe"))
+    out += line("recipe", displayed(dump_json(json.at("recipe"))));
   if (json.contains("provenance"))
     out += provenance_lines(json.at("provenance"));
   return out;

@@ -265,6 +265,7 @@ void Metadata::update(const Metadata& later) {
   for (const auto& [name, said] : later.parts) update_about(parts[name], said);
   if (!later.provenance.empty()) provenance = later.provenance;
   if (later.place) place = later.place;
+  if (!later.recipe.is_null()) recipe = later.recipe;
   check_names(*this);
 }
 
@@ -298,6 +299,7 @@ std::map<std::string, std::string> Metadata::to_strings() const {
   for (const auto& [name, said] : parts) write_about(said, "/" + name, text);
   if (place) text["set"] = dump_json(to_json(*place));
   if (!provenance.empty()) text["provenance"] = dump_json(to_json(provenance));
+  if (!recipe.is_null()) text["recipe"] = dump_json(recipe);
   return text;
 }
 
@@ -347,6 +349,7 @@ Metadata Metadata::from_strings(
   parse("set", [&](const JsonView& j) { m.place = place_from_json(j); });
   parse("provenance",
         [&](const JsonView& j) { m.provenance = provenance_from_json(j); });
+  parse("recipe", [&](const JsonView& j) { m.recipe = j.raw(); });
   return m;
 }
 

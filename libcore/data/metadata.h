@@ -66,6 +66,7 @@ struct Metadata : About {
   std::map<std::string, About> parts;   // of a MultiDataSet, by name
   std::vector<Provenance> provenance;
   std::optional<SetPlace> place;  // of a shard; what several make up has none
+  Json recipe;  // how examples are made of raw data, dl-recipe(5); or null
 
   // The names of a MultiDataSet's tensors: "left" of "features/left".
   std::set<std::string> names() const;

@@ -53,6 +53,11 @@ ClassLabels::ClassLabels(std::string_view spec) {
   }
 }
 
+ClassLabels::ClassLabels(const std::vector<std::string>& names)
+    : fixed_(!names.empty()) {
+  for (const std::string& name : names) add(name);
+}
+
 void ClassLabels::add(std::string name) {
   numbers_.emplace(name, static_cast<std::int64_t>(names_.size()));
   names_.push_back(std::move(name));

@@ -18,6 +18,8 @@ class ClassLabels {
   //       "cat,dog" - these names, in this order.
   // Throws Error: kUsage, a name is empty or given twice.
   explicit ClassLabels(std::string_view spec);
+  // These names, each once, in this order; none: as "".
+  explicit ClassLabels(const std::vector<std::string>& names);
 
   // The number of a class; -1 if it is not among those fixed by spec, or, with
   // an open spec, if it cannot be one more: complaint() says why.

@@ -46,7 +46,7 @@ std::string help_for(const io::FileKind& kind, const std::string& path,
       return ": read a file that is in it, by " +
              unpacked_by(kind.unpack, path, " NAME", is_unpacked);
     case FileClass::kImage:
-      return std::string(": a program writes its pixels for raw, ") + kPage;
+      return ": dl-preprocess images reads pictures";
     case FileClass::kSound:
       return std::string(": a program writes its samples for raw, ") + kPage;
     case FileClass::kArrays:

@@ -28,10 +28,12 @@ std::int64_t now_ns() {
 // A file could still change twice within a tick of the clock of file times.
 constexpr std::int64_t kGrain = 20'000'000;  // ns
 
-// Provenance and schema are in the first metadata record; say them once.
+// Provenance, recipe and schema are in the first metadata record; say them
+// once.
 data::Metadata closing_metadata(const Reader& reader,
                                 const data::SetStatistics& statistics) {
   data::Metadata metadata = reader.metadata();
+  metadata.recipe = nullptr;
   statistics.put_into(metadata);
   return metadata;
 }

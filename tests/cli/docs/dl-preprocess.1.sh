@@ -24,6 +24,11 @@ example = json.load(sys.stdin)
 print(example["id"], example["features"][11999:12001])'
 skip_next 'numpy' 'wants NumPy'
 
+. "$DL_TEST_ROOT/tests/cli/_pictures.sh"
+picture photos/cats/1.png 30 20 1
+picture photos/dogs/1.ppm 20 30 2
+run_next 'dl-preprocess images'
+
 mnist . 96 1
 run_next 'dl-shard -n 16'
 
@@ -48,22 +53,6 @@ awk 'BEGIN { for (i = 0; i < 9; ++i) print i ",2," i % 2 "," i / 2 }' |
 printf '#!/bin/sh\ncat t.csv.gz\n' >.blocks/bin/curl
 chmod +x .blocks/bin/curl
 run_next 'pipe:curl'
-
-mkdir cats dogs
-ln -s /usr/bin/python3 .blocks/bin/python3  # Debian's, which has Pillow
-/usr/bin/python3 -c '
-from PIL import Image
-for i in range(3):
-    Image.new("L", (40, 30), i).save(f"cats/{i}.png")
-    Image.new("RGB", (20, 30), (i, 0, 0)).save(f"dogs/{i}.jpg")'
-run_next 'PIL'
-dl-shard --info pets.dls | grep -E '^  [01] [a-z]'
-dl-shard --head 1 --json pets.dls | grep -o '"id":"[^"]*"'
-rm pets.dls
-echo torn >dogs/9.png
-PATH=$blocks/bin:$PATH bash "$blocks/$next" 2>torn
-echo "a picture that Python cannot read: status $?, $(ls pets.dls 2>/dev/null)"
-tail -n 1 torn
 
 seq 300 >book.txt
 run_next 'text.idx next.idx'

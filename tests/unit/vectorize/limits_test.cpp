@@ -86,8 +86,9 @@ TEST_CASE("inputs of another kind are called by their name") {
   CHECK_THAT(said("PAR1\x15\x04"),
              Catch::EndsWith("is a Parquet file: write it as CSV first, see "
                              "OTHER FORMATS in dl-preprocess(1)"));
-  CHECK_THAT(said("\x89PNG\r\n"),
-             Catch::Contains("is a PNG image: a program writes its pixels"));
+  CHECK_THAT(
+      said("\x89PNG\r\n"),
+      Catch::Contains("is a PNG image: dl-preprocess images reads pictures"));
   const std::string size("\x40\0\0\0\0\0\0\0", 8);
   CHECK_THAT(said(size + "{\"__metadata__\":{\"format\":\"dl-dataset\""),
              Catch::Contains("is a DataSet stream already: dl-shard reads it"));

@@ -1,0 +1,137 @@
+// Work in order: blocks of an input are cut one after the other, worked on side
+// by side, and given out in the order in which they were cut.
+//
+// What comes out is the same for any number of threads.  Memory is bounded: no
+// more than kAhead blocks a thread are cut and not yet given out.
+
+#ifndef DL_LIBCORE_VECTORIZE_ENGINE_H_
+#define DL_LIBCORE_VECTORIZE_ENGINE_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace dl::vectorize {
+
+template <typename Block, typename Result>
+class Engine {
+ public:
+  static constexpr std::size_t kAhead = 2;
+
+  // Fills the next block; false at the end.  Called by one thread at a time.
+  using Cut = std::function<bool(Block& block)>;
+  // thread: 0..threads-1.
+  using Work = std::function<Result(Block& block, int thread)>;
+
+  // With one thread, next() does all the work itself.
+  Engine(int threads, Cut cut, Work work)
+      : cut_(std::move(cut)),
+        work_(std::move(work)),
+        most_(kAhead * static_cast<std::size_t>(threads)) {
+    if (threads < 2) return;
+    for (int i = 0; i < threads; ++i)
+      threads_.emplace_back([this, i] { run(i); });
+  }
+
+  ~Engine() {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+      most_ = SIZE_MAX;  // nobody waits for room
+      changed_.notify_all();
+    }
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // The next result; none at the end.  Errors of cut and work come in the place
+  // of their block, and end the input.
+  std::optional<Result> next() {
+    if (threads_.empty()) {
+      Block block;
+      if (ended_ || !cut_(block)) return std::nullopt;
+      return work_(block, 0);
+    }
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] {
+      return (!slots_.empty() && slots_.front().done) ||
+             (slots_.empty() && ended_ && !cutting_);
+    });
+    if (slots_.empty()) return std::nullopt;
+    Slot slot = std::move(slots_.front());
+    slots_.pop_front();
+    ++first_;
+    changed_.notify_all();
+    if (slot.error) std::rethrow_exception(slot.error);
+    return std::move(slot.result);
+  }
+
+ private:
+  struct Slot {
+    bool done = false;
+    std::optional<Result> result;
+    std::exception_ptr error;
+  };
+
+  void run(int thread) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(
+          lock, [&] { return ended_ || (!cutting_ && slots_.size() < most_); });
+      if (ended_) return;
+      cutting_ = true;
+      lock.unlock();
+      Block block;
+      Slot made;
+      bool any = false;
+      try {
+        any = cut_(block);
+      } catch (...) {
+        made.error = std::current_exception();
+      }
+      lock.lock();
+      cutting_ = false;
+      if (!any) ended_ = true;
+      if (any || made.error) slots_.emplace_back();
+      const std::size_t number = first_ + slots_.size() - 1;
+      changed_.notify_all();
+      if (any) {
+        lock.unlock();
+        try {
+          made.result = work_(block, thread);
+        } catch (...) {
+          made.error = std::current_exception();
+        }
+        lock.lock();
+      } else if (!made.error) {
+        return;
+      }
+      made.done = true;
+      if (made.error) ended_ = true;
+      slots_[number - first_] = std::move(made);
+      changed_.notify_all();
+    }
+  }
+
+  Cut cut_;
+  Work work_;
+  std::size_t most_;  // slots
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Slot> slots_;  // of the blocks that were cut and not given out
+  std::size_t first_ = 0;   // the number of the first of them
+  bool cutting_ = false, ended_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_ENGINE_H_

@@ -1,0 +1,71 @@
+#include "libcore/vectorize/recipe/images.h"
+
+#include <algorithm>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/vectorize/text.h"
+
+namespace dl::vectorize {
+namespace {
+
+// "224x224" as [height, width].
+Json size_of(const std::string& text) {
+  const std::vector<std::string> sides = split(text, 'x');
+  std::int64_t width = 0, height = 0;
+  if (sides.size() != 2 || !parse_integer(sides[0], width) ||
+      !parse_integer(sides[1], height))
+    bad_usage("--size: want WIDTHxHEIGHT, as 224x224, got " + in_quotes(text));
+  return {height, width};
+}
+
+class Options {
+ public:
+  Options(const char* type, Json& object)
+      : type_(*find_vectorizer(type)), object_(object) {
+    object_["type"] = type;
+  }
+  void set(const char* name, const Json& value, const std::string& option) {
+    const auto key = std::ranges::find(type_.keys, name, &RecipeKey::name);
+    require(key != type_.keys.end(), "an option without a key");
+    if (const std::string what = key->problem(value); !what.empty())
+      bad_usage("--" + option + ": " + what);
+    object_[name] = value;
+  }
+
+ private:
+  const VectorizerType& type_;
+  Json& object_;
+};
+
+}  // namespace
+
+Recipe recipe_of(const ImageOptions& given) {
+  if (given.size.empty()) bad_usage("images wants --size WIDTHxHEIGHT");
+  Json tensors = Json::object();
+  Options image("image", tensors["features"]);
+  image.set("size", size_of(given.size), "size");
+  if (!given.fit.empty()) image.set("fit", given.fit, "fit");
+  if (!given.interpolation.empty())
+    image.set("interpolation", given.interpolation, "interpolation");
+  if (!given.color.empty()) image.set("color", given.color, "color");
+  if (given.shorter != 0) image.set("shorter", given.shorter, "shorter");
+  if (given.max_pixels != 0)
+    image.set("max_pixels", given.max_pixels, "max-pixels");
+  if (given.scaled_decoding)
+    image.set("scaled_decoding", true, "scaled-decoding");
+  if (given.labels) {
+    Options category("category", tensors["labels"]);
+    category.set("from", "folder", "label");
+    if (!given.classes.empty())
+      category.set("classes", split_list(given.classes, "--classes"),
+                   "classes");
+  }
+  Options id("id", tensors["id"]);
+  id.set("from", "path", "id");
+  if (given.id_bytes != 0) id.set("bytes", given.id_bytes, "id-bytes");
+  const Json json = {{"source", {{"type", "files"}}}, {"tensors", tensors}};
+  return Recipe::from_json(json, "the recipe", Code::kBug);
+}
+
+}  // namespace dl::vectorize

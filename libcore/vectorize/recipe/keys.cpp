@@ -1,0 +1,193 @@
+#include "libcore/vectorize/recipe/keys.h"
+
+#include <algorithm>
+#include <set>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+
+namespace dl::vectorize {
+namespace {
+
+std::string range_of(const RecipeKey& key) {
+  return std::to_string(key.low) + ".." + std::to_string(key.high);
+}
+
+bool in_range(const Json& value, const RecipeKey& key) {
+  if (!value.is_number_integer()) return false;
+  if (value.is_number_unsigned() &&
+      value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX))
+    return false;
+  const auto number = value.get<std::int64_t>();
+  return number >= key.low && number <= key.high;
+}
+
+bool is_text(const Json& value) {
+  return value.is_string() && !value.get_ref<const std::string&>().empty();
+}
+
+bool are_texts(const Json& value) {
+  if (!value.is_array() || value.empty()) return false;
+  std::set<std::string> seen;
+  return std::ranges::all_of(value, [&](const Json& one) {
+    return is_text(one) && seen.insert(one.get<std::string>()).second;
+  });
+}
+
+bool fits(const Json& value, const RecipeKey& key) {
+  switch (key.kind) {
+    case KeyKind::kInteger:
+      return in_range(value, key);
+    case KeyKind::kPair:
+      return value.is_array() && value.size() == 2 && in_range(value[0], key) &&
+             in_range(value[1], key);
+    case KeyKind::kBoolean:
+      return value.is_boolean();
+    case KeyKind::kOneOf:
+      return value.is_string() &&
+             std::ranges::find(key.words,
+                               value.get_ref<const std::string&>()) !=
+                 key.words.end();
+    case KeyKind::kText:
+      return is_text(value);
+    case KeyKind::kTexts:
+      return are_texts(value);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string RecipeKey::wanted() const {
+  switch (kind) {
+    case KeyKind::kInteger:
+      return "integer " + range_of(*this);
+    case KeyKind::kPair:
+      return std::string(of) + ", integers " + range_of(*this);
+    case KeyKind::kBoolean:
+      return "true or false";
+    case KeyKind::kOneOf: {
+      std::string text;
+      for (const std::string_view word : words)
+        text.append(text.empty() ? "one of " : ", ").append(word);
+      return text;
+    }
+    case KeyKind::kText:
+      return "text";
+    case KeyKind::kTexts:
+      return "array of texts, each once";
+  }
+  return "";
+}
+
+std::string RecipeKey::problem(const Json& value) const {
+  if (fits(value, *this)) return "";
+  std::string text = "want " + wanted() + ", got " + clipped(dump_json(value));
+  if (kind != KeyKind::kOneOf || !value.is_string()) return text;
+  const std::string near =
+      nearest(value.get<std::string>(), {words.begin(), words.end()});
+  return near.empty() ? text : text + "; did you mean '" + near + "'?";
+}
+
+Json RecipeKey::schema() const {
+  Json json;
+  switch (kind) {
+    case KeyKind::kInteger:
+      json = {{"type", "integer"}, {"minimum", low}, {"maximum", high}};
+      break;
+    case KeyKind::kPair:
+      json = {
+          {"type", "array"},
+          {"items", {{"type", "integer"}, {"minimum", low}, {"maximum", high}}},
+          {"minItems", 2},
+          {"maxItems", 2}};
+      break;
+    case KeyKind::kBoolean:
+      json = {{"type", "boolean"}};
+      break;
+    case KeyKind::kOneOf:
+      json = {{"enum", words}};
+      break;
+    case KeyKind::kText:
+      json = {{"type", "string"}, {"minLength", 1}};
+      break;
+    case KeyKind::kTexts:
+      json = {{"type", "array"},
+              {"items", {{"type", "string"}, {"minLength", 1}}},
+              {"minItems", 1},
+              {"uniqueItems", true}};
+      break;
+  }
+  json["description"] = doc;
+  if (!required() && fallback != "null")
+    json["default"] = parse_json(fallback, "a default", Code::kBug);
+  return json;
+}
+
+void check_keys(const Json& object, std::span<const RecipeKey> keys,
+                const std::string& path, std::vector<std::string>& problems) {
+  std::vector<std::string> names;
+  for (const RecipeKey& key : keys) names.emplace_back(key.name);
+  for (const auto& [name, value] : object.items()) {
+    const auto key = std::ranges::find(keys, name, &RecipeKey::name);
+    std::string what;
+    if (key != keys.end()) {
+      what = key->problem(value);
+    } else {
+      what = "unknown key";
+      const std::string near = nearest(name, names);
+      if (!near.empty()) what += "; did you mean '" + near + "'?";
+    }
+    if (!what.empty())
+      problems.push_back(path + "." + displayed(name) + ": " + what);
+  }
+  for (const RecipeKey& key : keys)
+    if (key.required() && !object.contains(std::string(key.name)))
+      problems.push_back(path + "." + std::string(key.name) +
+                         ": missing; want " + key.wanted());
+}
+
+RecipeSettings::RecipeSettings(const Json& given,
+                               std::span<const RecipeKey> keys) {
+  for (const RecipeKey& key : keys) {
+    const std::string name(key.name);
+    if (given.contains(name))
+      values_[name] = given.at(name);
+    else if (!key.required() && key.fallback != "null")
+      values_[name] = parse_json(key.fallback, "a default", Code::kBug);
+  }
+}
+
+const Json& RecipeSettings::at(std::string_view name) const {
+  const auto found = values_.find(std::string(name));
+  require(found != values_.end(), "a setting that a recipe does not have");
+  return *found;
+}
+
+bool RecipeSettings::has(std::string_view name) const {
+  return values_.contains(std::string(name));
+}
+std::int64_t RecipeSettings::integer(std::string_view name) const {
+  return at(name).get<std::int64_t>();
+}
+std::vector<std::int64_t> RecipeSettings::integers(
+    std::string_view name) const {
+  return at(name).get<std::vector<std::int64_t>>();
+}
+bool RecipeSettings::flag(std::string_view name) const {
+  return at(name).get<bool>();
+}
+std::string RecipeSettings::text(std::string_view name) const {
+  return at(name).get<std::string>();
+}
+std::vector<std::string> RecipeSettings::texts(std::string_view name) const {
+  return at(name).get<std::vector<std::string>>();
+}
+std::size_t RecipeSettings::word(
+    std::string_view name, std::span<const std::string_view> words) const {
+  const auto found = std::ranges::find(words, text(name));
+  require(found != words.end(), "a word that a recipe does not have");
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+}  // namespace dl::vectorize

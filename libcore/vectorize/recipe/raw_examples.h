@@ -1,0 +1,33 @@
+// Raw data as the examples of a model: made by the recipe that made those that
+// it learnt from, and by nothing else.
+
+#ifndef DL_LIBCORE_VECTORIZE_RECIPE_RAW_EXAMPLES_H_
+#define DL_LIBCORE_VECTORIZE_RECIPE_RAW_EXAMPLES_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libcore/base/log.h"
+#include "libcore/data/examples.h"
+#include "libcore/vectorize/bad_records.h"
+
+namespace dl::vectorize {
+
+struct RawExamplesOptions {
+  std::int64_t batch = 256;
+  std::int64_t threads = 0;
+  bool labels = false;  // whether they are wanted, as for evaluation
+  Log log = {};         // told of libraries of other versions; or none
+};
+
+// known: what the model knows of its data.  `bad` must outlive the examples.
+// Throws Error: kData, it has no recipe, or one that is damaged; kUsage;
+// kNoInput.
+std::unique_ptr<data::Examples> open_raw_examples(
+    const data::Metadata& known, const std::vector<std::string>& operands,
+    const RawExamplesOptions& options, BadRecords& bad);
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_RECIPE_RAW_EXAMPLES_H_

@@ -1,0 +1,187 @@
+#include "libcore/vectorize/recipe/recipe.h"
+
+#include <algorithm>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/vectorize/image/decode.h"
+
+namespace dl::vectorize {
+namespace {
+
+constexpr std::int64_t kRecipeVersion = 1;
+
+const std::vector<SourceType>& sources() {
+  static const std::vector<SourceType> all = {
+      {.name = "files",
+       .words =
+           "A record for each file: of folders with all below them, in byte "
+           "order of the names, of tar archives in their order, and of files. "
+           "Columns: *path* below the folder or in the archive, *folder*, the "
+           "name of the folder that holds the file, *name* of the file, and "
+           "*bytes*, its contents. Hidden files are passed over, and in "
+           "folders and archives those whose names end as no picture's."}};
+  return all;
+}
+
+bool is_tensor(const std::string& name) {
+  if (name == "id") return true;
+  const std::size_t slash = std::min(name.find('/'), name.size());
+  const std::string kind = name.substr(0, slash);
+  return (kind == "features" || kind == "labels") && slash + 1 != name.size();
+}
+
+// Finds every mistake.
+class RecipeCheck {
+ public:
+  explicit RecipeCheck(const Json& json) {
+    if (!json.is_object()) {
+      add("", "want an object, got " + clipped(dump_json(json)));
+      return;
+    }
+    for (const auto& [name, value] : json.items()) take(name, value);
+    for (const char* name : {"source", "tensors"})
+      if (!json.contains(name)) add(name, "missing");
+  }
+
+  Recipe recipe;
+  std::vector<std::string> problems;
+
+ private:
+  void add(const std::string& path, const std::string& what) {
+    problems.push_back(path.empty() ? what : path + ": " + what);
+  }
+
+  void take(const std::string& name, const Json& value) {
+    if (name == "version") {
+      if (value != kRecipeVersion)
+        add(name, "want " + std::to_string(kRecipeVersion) + ", got " +
+                      clipped(dump_json(value)));
+    } else if (name == "source") {
+      take_source(value);
+    } else if (name == "tensors") {
+      take_tensors(value);
+    } else if (name == "libraries") {
+      if (!value.is_object()) return add(name, "want an object");
+      recipe.libraries = value;
+    } else {
+      add(displayed(name),
+          "unknown key; the keys of a recipe are version, source, tensors, "
+          "libraries");
+    }
+  }
+
+  // The type that an object with a key "type" names.
+  template <typename Types, typename NameOf>
+  std::string type_of(const Json& object, const std::string& path,
+                      const Types& types, const NameOf& name_of) {
+    std::vector<std::string> names;
+    std::string all;
+    for (const auto& type : types) {
+      names.emplace_back(name_of(type));
+      all += (all.empty() ? "" : ", ") + names.back();
+    }
+    const bool given = object.is_object() && object.contains("type");
+    const Json type = given ? object.at("type") : Json();
+    if (type.is_string() &&
+        std::ranges::find(names, type.get<std::string>()) != names.end())
+      return type.get<std::string>();
+    const std::string near =
+        type.is_string() ? nearest(type.get<std::string>(), names) : "";
+    add(path + ".type",
+        (given ? "want one of " : "missing; want one of ") + all +
+            (given ? ", got " + clipped(dump_json(type)) : "") +
+            (near.empty() ? "" : "; did you mean '" + near + "'?"));
+    return "";
+  }
+
+  void check(const Json& object, std::span<const RecipeKey> keys,
+             const std::string& path) {
+    Json own = object;
+    own.erase("type");
+    check_keys(own, keys, path, problems);
+  }
+
+  void take_source(const Json& value) {
+    const std::string type = type_of(value, "source", sources(),
+                                     [](const auto& t) { return t.name; });
+    for (const SourceType& known : sources())
+      if (known.name == type) check(value, known.keys, "source");
+    recipe.source = type;
+  }
+
+  void take_tensors(const Json& value) {
+    if (!value.is_object() || value.empty())
+      return add("tensors", "want an object of one tensor or more");
+    for (const auto& [name, tensor] : value.items()) {
+      const std::string path = "tensors." + displayed(name);
+      if (!is_tensor(name)) {
+        add(path, "want features, features/NAME, labels, labels/NAME or id");
+        continue;
+      }
+      const std::string type =
+          type_of(tensor, path, vectorizer_types(),
+                  [](const VectorizerType* t) { return t->name; });
+      const VectorizerType* known = find_vectorizer(type);
+      if (known == nullptr) continue;
+      check(tensor, known->keys, path);
+      if ((name == "id") != (type == "id"))
+        add(path + ".type", "id is the type of the tensor id alone");
+      recipe.tensors.push_back({name, known, tensor});
+    }
+  }
+};
+
+}  // namespace
+
+std::span<const SourceType> source_types() { return sources(); }
+
+Recipe Recipe::from_json(const Json& json, const std::string& name, Code code) {
+  RecipeCheck reading(json);
+  if (reading.problems.empty()) return std::move(reading.recipe);
+  std::string text = name + " is no recipe:";
+  if (reading.problems.size() == 1) text += " " + reading.problems[0];
+  if (reading.problems.size() > 1)
+    for (const std::string& problem : reading.problems)
+      text += "\n  " + problem;
+  throw Error{code, text};
+}
+
+Json Recipe::to_json() const {
+  Json all = Json::object();
+  for (const RecipeTensor& tensor : tensors) {
+    Json& own = all[tensor.name] =
+        RecipeSettings(tensor.given, tensor.type->keys).json();
+    own["type"] = tensor.type->name;
+    own.erase("classes");
+  }
+  Json json = {{"version", kRecipeVersion},
+               {"source", {{"type", source}}},
+               {"tensors", all}};
+  for (const RecipeTensor& tensor : tensors)
+    if (tensor.type->name == "image") json["libraries"] = decoder_versions();
+  return json;
+}
+
+std::vector<std::string> Recipe::doubts() const {
+  std::vector<std::string> sentences;
+  const auto now = decoder_versions();
+  for (const auto& [name, version] : libraries.items()) {
+    const auto own = now.find(name);
+    if (own == now.end() || version == own->second) continue;
+    sentences.push_back("the recipe was used with " + displayed(name) + " " +
+                        clipped(version.is_string() ? version.get<std::string>()
+                                                    : dump_json(version)) +
+                        ", this program has " + own->second +
+                        ": pixels may differ");
+  }
+  return sentences;
+}
+
+std::span<const std::string_view> Recipe::suffixes() const {
+  for (const RecipeTensor& tensor : tensors)
+    if (!tensor.type->suffixes.empty()) return tensor.type->suffixes;
+  return {};
+}
+
+}  // namespace dl::vectorize

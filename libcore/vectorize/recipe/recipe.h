@@ -1,0 +1,65 @@
+// A recipe, dl-recipe(5): how examples are made of raw data.
+//
+//   { "source": {"type": "files"},
+//     "tensors": {
+//       "features": {"type": "image", "size": [32, 32]},
+//       "labels": {"type": "category", "from": "folder"},
+//       "id": {"type": "id", "from": "path"} } }
+//
+// It goes along in the metadata of the stream and of the model that learns from
+// it, so that whoever applies the model makes the same of new data.
+
+#ifndef DL_LIBCORE_VECTORIZE_RECIPE_RECIPE_H_
+#define DL_LIBCORE_VECTORIZE_RECIPE_RECIPE_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libcore/base/json.h"
+#include "libcore/vectorize/vectorizer.h"
+
+namespace dl::vectorize {
+
+// The kind of source that records come from.
+struct SourceType {
+  std::string_view name;   // "files"
+  std::string_view words;  // its purpose, as dl-recipe(5) has it
+  std::vector<RecipeKey> keys = {};
+};
+std::span<const SourceType> source_types();
+
+struct RecipeTensor {
+  std::string name;  // "features", "labels", "id"
+  const VectorizerType* type;
+  Json given;  // its object, as the recipe has it
+};
+
+struct Recipe {
+  std::string source;
+  std::vector<RecipeTensor> tensors;
+  // Of the libraries that it was last used with, by name.
+  Json libraries = Json::object();
+
+  // Throws Error: code, with a line for each mistake; name: "'photos.json'".
+  static Recipe from_json(const Json& json, const std::string& name, Code code);
+
+  // As metadata have it: with every default, which later programs may have
+  // others of, and the libraries of now; without the classes, which metadata
+  // have themselves.
+  Json to_json() const;
+  // Sentences about libraries of now that are of other versions than those that
+  // it was last used with.
+  std::vector<std::string> doubts() const;
+
+  // The ends of names of the files that are wanted; none: any.
+  std::span<const std::string_view> suffixes() const;
+};
+
+// The JSON Schema of recipes, and the tables of dl-recipe(5).
+Json recipe_schema();
+std::string recipe_page();
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_RECIPE_RECIPE_H_

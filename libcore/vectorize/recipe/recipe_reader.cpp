@@ -1,0 +1,218 @@
+#include "libcore/vectorize/recipe/recipe_reader.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "libcore/base/error.h"
+#include "libcore/base/parallel.h"
+#include "libcore/vectorize/engine.h"
+#include "libcore/vectorize/schema.h"
+#include "libcore/vectorize/source/record_source.h"
+
+namespace dl::vectorize {
+namespace {
+
+// A tensor of the recipe, at work.
+struct MadeTensor {
+  std::string name;
+  std::unique_ptr<Vectorizer> vectorizer;
+  std::size_t bytes = 0;  // of an example
+};
+
+// Records that came one after the other.
+struct RecordBlock {
+  std::int64_t first = 0;  // the number of the first one in the input
+  std::vector<Record> records;
+  std::vector<std::int64_t> seen;  // [records, tensors], by Vectorizer::see()
+};
+
+struct BlockResult {
+  data::DataSet set;  // of the good records
+  std::vector<std::string> bad;
+};
+
+class RecipeReading : public RecipeReader {
+ public:
+  RecipeReading(const Recipe& recipe, const std::vector<std::string>& operands,
+                const RecipeOptions& options, BadRecords& bad)
+      : recipe_(recipe.to_json()), options_(options), bad_(bad) {
+    for (const RecipeTensor& tensor : recipe.tensors)
+      if (options.labels || !tensor.name.starts_with("labels")) make(tensor);
+    data::Metadata all = described();
+    schema_ = std::move(all.schema);
+    batch_ = record_examples(options.batch, schema_);
+    source_ = open_files(operands, recipe.suffixes());
+    const int threads = static_cast<int>(
+        options.threads > 0 ? options.threads : available_cores());
+    workspaces_.resize(static_cast<std::size_t>(threads));
+    for (auto& workspace : workspaces_)
+      for (const MadeTensor& tensor : tensors_)
+        workspace.push_back(tensor.vectorizer->workspace());
+    engine_.emplace(
+        threads, [this](RecordBlock& block) { return cut(block); },
+        [this](RecordBlock& block, int thread) {
+          return work(block, workspaces_[static_cast<std::size_t>(thread)]);
+        });
+  }
+
+  bool read(data::DataSet& set) override {
+    while (auto result = engine_->next()) {
+      for (const std::string& what : result->bad) bad_.add(what);
+      if (result->set.tensors.empty()) continue;
+      set = std::move(result->set);
+      return true;
+    }
+    ended_ = true;
+    return false;
+  }
+
+  // Classes are complete, and may be looked at, once all is read.
+  data::Metadata metadata() const override {
+    data::Metadata metadata;
+    if (ended_) return described();
+    metadata.schema = schema_;
+    metadata.recipe = recipe_;
+    for (const MadeTensor& tensor : tensors_)
+      if (!options_.classes.empty() && tensor.name == "labels")
+        metadata.classes = options_.classes;
+    return metadata;
+  }
+
+  std::int64_t examples() const override { return records_; }
+  std::int64_t passed_over() const override { return source_->passed_over(); }
+
+  std::string warning() const override {
+    for (const MadeTensor& tensor : tensors_)
+      if (std::string text = tensor.vectorizer->warning(); !text.empty())
+        return text;
+    return "";
+  }
+
+ private:
+  using Workspaces = std::vector<std::unique_ptr<Vectorizer::Workspace>>;
+
+  void make(const RecipeTensor& tensor) try {
+    MadeTensor made{tensor.name,
+                    tensor.type->make(
+                        RecipeSettings(tensor.given, tensor.type->keys),
+                        tensor.name == "labels" ? options_.classes
+                                                : std::vector<std::string>{})};
+    const data::Field field = made.vectorizer->field();
+    made.bytes = static_cast<std::size_t>(field.shape.elements()) *
+                 tensor::size_of(field.dtype);
+    tensors_.push_back(std::move(made));
+  } catch (Error& e) {
+    e.add_context(tensor.name);
+    throw;
+  }
+
+  data::Metadata described() const {
+    data::Metadata metadata;
+    for (const MadeTensor& tensor : tensors_) {
+      metadata.schema[tensor.name] = tensor.vectorizer->field();
+      const std::size_t slash = tensor.name.find('/');
+      tensor.vectorizer->describe(
+          slash == std::string::npos
+              ? metadata
+              : metadata.parts[tensor.name.substr(slash + 1)]);
+    }
+    if (options_.index) metadata.schema["index"] = kIndexField;
+    metadata.recipe = recipe_;
+    return metadata;
+  }
+
+  // The next block of this part.
+  bool cut(RecordBlock& block) {
+    do {
+      block.records.clear();
+      block.seen.clear();
+      block.first = records_;
+      Record record;
+      while (std::cmp_less(block.records.size(), batch_) &&
+             source_->next(record)) {
+        see(record, block.seen);
+        block.records.push_back(std::move(record));
+        ++records_;
+      }
+      if (block.records.empty()) return false;
+    } while (blocks_++ % options_.parts != options_.part - 1);
+    return true;
+  }
+
+  void see(Record& record, std::vector<std::int64_t>& seen) {
+    for (const MadeTensor& tensor : tensors_) {
+      std::int64_t number = 0;
+      if (record.problem.empty()) try {
+          number = tensor.vectorizer->see(record);
+        } catch (const Error& e) {
+          if (e.code() != Code::kData) throw;
+          record.problem = e.what();
+        }
+      seen.push_back(number);
+    }
+  }
+
+  BlockResult work(RecordBlock& block, const Workspaces& workspaces) const {
+    BlockResult result;
+    data::DataSet set =
+        make_record(schema_, static_cast<std::int64_t>(block.records.size()));
+    std::int64_t n = 0;
+    for (std::size_t i = 0; i < block.records.size(); ++i) {
+      Record& record = block.records[i];
+      try {
+        if (!record.problem.empty()) bad_data(record.problem);
+        load(record);
+        put(record, std::span(block.seen).subspan(i * tensors_.size()),
+            workspaces, n, set);
+      } catch (const Error& e) {
+        if (e.code() != Code::kData) throw;
+        result.bad.push_back(record.name + ": " + e.what());
+        continue;
+      }
+      if (options_.index)
+        set_index(set, n, block.first + static_cast<std::int64_t>(i));
+      ++n;
+      record = {};  // its bytes are of no more use
+    }
+    if (n == 0) return result;
+    result.set = std::cmp_equal(n, block.records.size()) ? std::move(set)
+                                                         : set.slice(0, n);
+    return result;
+  }
+
+  void put(const Record& record, std::span<const std::int64_t> seen,
+           const Workspaces& workspaces, std::int64_t n,
+           data::DataSet& set) const {
+    for (std::size_t t = 0; t < tensors_.size(); ++t) {
+      const MadeTensor& tensor = tensors_[t];
+      const auto out = set.tensors.at(tensor.name)
+                           .bytes()
+                           .subspan(static_cast<std::size_t>(n) * tensor.bytes,
+                                    tensor.bytes);
+      tensor.vectorizer->put(record, seen[t], workspaces[t].get(), out);
+    }
+  }
+
+  Json recipe_;
+  RecipeOptions options_;
+  BadRecords& bad_;
+  std::vector<MadeTensor> tensors_;
+  Schema schema_;
+  std::int64_t batch_ = 1;
+  std::unique_ptr<RecordSource> source_;
+  std::atomic<std::int64_t> records_ = 0;
+  std::int64_t blocks_ = 0;
+  bool ended_ = false;
+  std::vector<Workspaces> workspaces_;
+  std::optional<Engine<RecordBlock, BlockResult>> engine_;  // last: it stops
+};
+
+}  // namespace
+
+std::unique_ptr<RecipeReader> open_recipe(
+    const Recipe& recipe, const std::vector<std::string>& operands,
+    const RecipeOptions& options, BadRecords& bad) {
+  return std::make_unique<RecipeReading>(recipe, operands, options, bad);
+}
+
+}  // namespace dl::vectorize

@@ -1,0 +1,81 @@
+#include "libcore/vectorize/record.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+
+namespace dl::vectorize {
+namespace {
+
+// A file that is open for reading.
+class OpenFile {
+ public:
+  explicit OpenFile(const std::string& path)
+      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    if (fd_ < 0) bad_data(std::strerror(errno));
+  }
+  ~OpenFile() { ::close(fd_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  struct stat status() const {
+    struct stat status {};
+    if (::fstat(fd_, &status) != 0) bad_data(std::strerror(errno));
+    return status;
+  }
+  // As many bytes as there are, up to `size`.
+  std::size_t read(char* to, std::size_t size) const {
+    std::size_t done = 0;
+    while (done < size) {
+      const ssize_t n = ::read(fd_, to + done, size - done);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) bad_data(std::strerror(errno));
+      if (n == 0) break;
+      done += static_cast<std::size_t>(n);
+    }
+    return done;
+  }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+const std::string& Record::at(std::string_view column) const {
+  if (const auto found = columns.find(column); found != columns.end())
+    return found->second;
+  std::string known;
+  for (const auto& [own, value] : columns)
+    known += (known.empty() ? "" : ", ") + in_quotes(own);
+  bad_data("there is no column " + in_quotes(column) + "; it has " + known);
+}
+
+void load(Record& record) {
+  if (record.file.empty()) return;
+  const OpenFile file(record.file);
+  const struct stat before = file.status();
+  if (!S_ISREG(before.st_mode)) bad_data("it is no regular file");
+  const auto size = static_cast<std::size_t>(before.st_size);
+  if (size > kMaxRecordFile)
+    bad_data("it has " + std::to_string(size) + " bytes, want " +
+             std::to_string(kMaxRecordFile) + " at most");
+  std::string& bytes = record.columns["bytes"];
+  bytes.resize(size + 1);  // one more shows that it has grown
+  const std::size_t n = file.read(bytes.data(), bytes.size());
+  const struct stat after = file.status();
+  if (n != size || after.st_size != before.st_size ||
+      after.st_mtim.tv_sec != before.st_mtim.tv_sec ||
+      after.st_mtim.tv_nsec != before.st_mtim.tv_nsec)
+    bad_data("it changed while it was read");
+  bytes.resize(n);
+  record.file.clear();
+}
+
+}  // namespace dl::vectorize

@@ -1,0 +1,147 @@
+// The files of a folder and of all folders below it.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/vectorize/source/record_source.h"
+
+namespace dl::vectorize {
+namespace {
+
+// The names in a folder, in byte order.  A million of them take little more
+// than their letters.
+class Names {
+ public:
+  explicit Names(const std::string& path) {
+    DIR* folder = ::opendir(path.c_str());
+    if (folder == nullptr) bad_data(std::strerror(errno));
+    errno = 0;
+    while (const dirent* entry = ::readdir(folder)) {
+      if (entry->d_name[0] == '.') continue;  // hidden, or the folder itself
+      starts_.push_back(text_.size());
+      text_.append(entry->d_name).push_back('\0');
+    }
+    const int error = errno;
+    ::closedir(folder);
+    if (error != 0) bad_data(std::strerror(error));
+    std::ranges::sort(starts_, [this](std::size_t a, std::size_t b) {
+      return std::strcmp(text_.data() + a, text_.data() + b) < 0;
+    });
+  }
+  // The next one; null at the end.
+  const char* next() {
+    return at_ < starts_.size() ? text_.data() + starts_[at_++] : nullptr;
+  }
+
+ private:
+  std::string text_;
+  std::vector<std::size_t> starts_;
+  std::size_t at_ = 0;
+};
+
+class FolderSource : public RecordSource {
+ public:
+  FolderSource(std::string root, Suffixes wanted)
+      : root_(std::move(root)), wanted_(wanted) {
+    while (root_.size() > 1 && root_.ends_with('/')) root_.pop_back();
+    struct stat status {};
+    if (::stat(root_.c_str(), &status) != 0)
+      throw Error{Code::kNoInput, "cannot open " + in_quotes(root_) + ": " +
+                                      std::strerror(errno)};
+    try {
+      enter("", status);
+    } catch (Error& e) {
+      throw Error{Code::kNoInput,
+                  "cannot read folder " + in_quotes(root_) + ": " + e.what()};
+    }
+  }
+
+  bool next(Record& record) override {
+    while (!open_.empty()) {
+      const char* name = open_.back().names.next();
+      if (name == nullptr)
+        open_.pop_back();
+      else if (take(open_.back().path + name, record))
+        return true;
+    }
+    return false;
+  }
+
+  std::int64_t passed_over() const override { return passed_over_; }
+
+ private:
+  struct Folder {
+    std::string path;  // below the root, with a slash behind it
+    dev_t device;
+    ino_t number;
+    Names names;
+  };
+
+  void enter(const std::string& path, const struct stat& status) {
+    open_.push_back(
+        {path, status.st_dev, status.st_ino, Names(root_ + "/" + path)});
+  }
+
+  // False: there is no record of it.
+  bool take(const std::string& path, Record& record) {
+    const std::string whole = root_ + "/" + path;
+    struct stat status {};
+    if (::stat(whole.c_str(), &status) != 0)
+      return fail(path, std::strerror(errno), record);
+    if (S_ISDIR(status.st_mode)) {
+      for (const Folder& folder : open_)
+        if (folder.device == status.st_dev && folder.number == status.st_ino)
+          return fail(path,
+                      "it is a link back to " +
+                          in_quotes(root_ + "/" + folder.path) +
+                          ", which it is in",
+                      record);
+      try {
+        enter(path + "/", status);
+      } catch (const Error& e) {
+        return fail(path, e.what(), record);
+      }
+      return false;
+    }
+    if (!has_suffix(path, wanted_)) {
+      ++passed_over_;
+      return false;
+    }
+    record = record_of_file(path);
+    // Of files at the top, the folder's own name.
+    if (path.find('/') == std::string::npos)
+      record.columns["folder"] = root_.substr(root_.rfind('/') + 1);
+    record.name = in_quotes(whole);
+    record.file = whole;
+    return true;
+  }
+
+  bool fail(const std::string& path, const std::string& why, Record& record) {
+    record = record_of_file(path);
+    record.name = in_quotes(root_ + "/" + path);
+    record.problem = why;
+    return true;
+  }
+
+  std::string root_;
+  Suffixes wanted_;
+  std::vector<Folder> open_;  // from the root to where the walk is
+  std::int64_t passed_over_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordSource> open_folder(const std::string& path,
+                                          Suffixes wanted) {
+  return std::make_unique<FolderSource>(path, wanted);
+}
+
+}  // namespace dl::vectorize

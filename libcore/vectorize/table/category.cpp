@@ -1,0 +1,66 @@
+// The vectorizer category: a text that names a class to its number.
+
+#include <cstring>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/vectorize/class_labels.h"
+#include "libcore/vectorize/vectorizer.h"
+
+namespace dl::vectorize {
+namespace {
+
+class CategoryVectorizer : public Vectorizer {
+ public:
+  CategoryVectorizer(const RecipeSettings& settings,
+                     const std::vector<std::string>& known)
+      : column_(settings.text("from")),
+        classes_(known.empty() && settings.has("classes")
+                     ? settings.texts("classes")
+                     : known) {}
+
+  data::Field field() const override { return {tensor::DType::kI32, {}}; }
+
+  std::int64_t see(const Record& record) override {
+    const std::string& name = record.at(column_);
+    const std::int64_t number = classes_.index(name);
+    if (number < 0) bad_data(classes_.complaint(name));
+    return number;
+  }
+
+  void put(const Record&, std::int64_t seen, Workspace*,
+           std::span<std::byte> out) const override {
+    const auto number = static_cast<std::int32_t>(seen);
+    std::memcpy(out.data(), &number, sizeof number);
+  }
+
+  void describe(data::About& about) const override {
+    about.classes = classes_.names();
+  }
+  std::string warning() const override { return classes_.doubt(); }
+
+ private:
+  std::string column_;
+  ClassLabels classes_;
+};
+
+}  // namespace
+
+extern const VectorizerType category_vectorizer;
+const VectorizerType category_vectorizer = {
+    .name = "category",
+    .words = "The number of a class that a column names, as I32.",
+    .keys = {{"from", KeyKind::kText, "\"folder\"",
+              "The column with the name."},
+             {.name = "classes",
+              .kind = KeyKind::kTexts,
+              .doc = "The classes, in order; another name is a bad record. "
+                     "Without it they are numbered as they first appear, in a "
+                     "folder thus by their names."}},
+    .make = [](const RecipeSettings& settings,
+               const std::vector<std::string>& classes)
+        -> std::unique_ptr<Vectorizer> {
+      return std::make_unique<CategoryVectorizer>(settings, classes);
+    }};
+
+}  // namespace dl::vectorize

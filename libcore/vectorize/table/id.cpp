@@ -1,0 +1,58 @@
+// The vectorizer id: the text that names an example.
+
+#include <algorithm>
+#include <cstring>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/vectorize/text.h"
+#include "libcore/vectorize/vectorizer.h"
+
+namespace dl::vectorize {
+namespace {
+
+class IdVectorizer : public Vectorizer {
+ public:
+  explicit IdVectorizer(const RecipeSettings& settings)
+      : column_(settings.text("from")), size_(settings.integer("bytes")) {}
+
+  data::Field field() const override { return {tensor::DType::kU8, {size_}}; }
+
+  void put(const Record& record, std::int64_t, Workspace*,
+           std::span<std::byte> out) const override {
+    const std::string& text = record.at(column_);
+    if (!is_utf8(text)) bad_data(not_utf8("the id", text));
+    if (text.size() > out.size())
+      bad_data("the id has " + std::to_string(text.size()) + " bytes, want " +
+               std::to_string(out.size()) + " at most (--id-bytes)");
+    std::memcpy(out.data(), text.data(), text.size());
+    std::fill(out.begin() + static_cast<std::ptrdiff_t>(text.size()), out.end(),
+              std::byte{0});
+  }
+
+ private:
+  std::string column_;
+  std::int64_t size_;
+};
+
+}  // namespace
+
+extern const VectorizerType id_vectorizer;
+const VectorizerType id_vectorizer = {
+    .name = "id",
+    .words =
+        "A text that names the example, which predictions have beside "
+        "them, as U8 [bytes] of UTF-8 with zeros behind.",
+    .keys = {{"from", KeyKind::kText, "\"path\"", "The column with the text."},
+             {.name = "bytes",
+              .kind = KeyKind::kInteger,
+              .fallback = "256",
+              .doc = "Bytes of the longest; a longer one is a bad record.",
+              .low = 1,
+              .high = 65536}},
+    .make = [](const RecipeSettings& settings,
+               const std::vector<std::string>&) -> std::unique_ptr<Vectorizer> {
+      return std::make_unique<IdVectorizer>(settings);
+    }};
+
+}  // namespace dl::vectorize

@@ -1,0 +1,44 @@
+# A folder of pictures becomes a stream that does not depend on the number of
+# threads, and says how it was made.
+. "$DL_TEST_ROOT/tests/cli/_pictures.sh"
+for i in 1 2 3 4 5; do
+  picture "photos/ant/$i.png" $((10 + i)) 12 "$i"
+  picture "photos/bee/$i.ppm" 12 $((9 + i)) "1$i"
+  picture "photos/cat/deep/$i.bmp" 8 8 "2$i"
+done
+picture photos/bee/grey.pgm 20 30 7
+cp photos/ant/1.png photos/bee/is-a-png.jpg
+echo 'no picture' >photos/notes.txt
+touch photos/.hidden
+
+make() { dl-preprocess images --no-provenance photos "$@"; }
+make --size 8x6 --batch 4 --threads 1 -o one.dls && echo "status $?"
+for threads in 2 4; do
+  make -q --size 8x6 --batch 4 --threads $threads -o more.dls && cmp one.dls more.dls &&
+    echo "the same with $threads threads"
+done
+dl-shard --info --json one.dls | jq -c .classes
+dl-shard --info one.dls | grep -vE '^(bytes|recipe)|^  '
+dl-shard --head 99 --json one.dls | jq -r '[.id, .labels] | join(" ")'
+
+echo '== the recipe'
+make --size 8x6 --fit pad --color grey --print-recipe >recipe.json
+jq -c '.tensors' recipe.json
+make -q --size 8x6 --fit pad --color grey -o options.dls
+dl-preprocess --recipe recipe.json --no-provenance -q photos -o file.dls
+cmp options.dls file.dls && echo 'a recipe says what options say'
+dl-shard --info --json file.dls | jq -c '.recipe.tensors.features'
+
+echo '== archives and files'
+tar -C photos -cf photos.tar ant bee cat
+gzip -k photos.tar
+rm photos/notes.txt photos/.hidden
+make -q --size 8x6 -o folder.dls
+for operand in photos.tar photos.tar.gz 'pipe:cat photos.tar' -; do
+  dl-preprocess images -q --size 8x6 --no-provenance "$operand" <photos.tar -o tar.dls
+  dl-shard --head 99 --json tar.dls | jq -c 'del(.index)' | sort >a
+  dl-shard --head 99 --json folder.dls | jq -c 'del(.index)' | sort >b
+  cmp a b && echo "$operand"
+done
+dl-preprocess images -q --size 8x6 --no-provenance photos/bee/*.p?m -o files.dls
+dl-shard --head 99 --json files.dls | jq -r .id

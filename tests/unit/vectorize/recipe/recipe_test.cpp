@@ -1,0 +1,105 @@
+#include "libcore/vectorize/recipe/recipe.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "libcore/base/error.h"
+#include "tests/unit/error_of.h"
+
+namespace dl::vectorize::recipe_test {
+namespace {
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(DL_SOURCE_DIR "/" + path);
+  REQUIRE(in);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+Recipe parsed(const std::string& text) {
+  return Recipe::from_json(parse_json(text, "'r.json'", Code::kConfig),
+                           "'r.json'", Code::kConfig);
+}
+std::string refused(const std::string& text) {
+  return error_of([&] { parsed(text); });
+}
+
+const std::string kStart = R"({"source": {"type": "files"}, "tensors": )";
+
+}  // namespace
+
+TEST_CASE("a recipe says all that it leaves to the defaults") {
+  const Recipe recipe =
+      parsed(kStart + R"({"features": {"type": "image", "size": [4, 6]},
+                         "labels": {"type": "category", "classes": ["a", "b"]}}})");
+  const Json json = recipe.to_json();
+  const Json& image = json["tensors"]["features"];
+  CHECK(image["fit"] == "crop");
+  CHECK(image["from"] == "bytes");
+  CHECK_FALSE(image.contains("shorter"));
+  // Metadata have the classes themselves.
+  CHECK(json["tensors"]["labels"].dump() ==
+        R"({"from":"folder","type":"category"})");
+  CHECK(json["libraries"].contains("libjpeg-turbo"));
+  // And means the same when it is read.
+  const Recipe again = Recipe::from_json(json, "it", Code::kData);
+  CHECK(again.to_json() == json);
+  CHECK(again.doubts().empty());
+}
+
+TEST_CASE("every mistake in a recipe is told with its place") {
+  CHECK(refused("[]") == "78: 'r.json' is no recipe: want an object, got []");
+  CHECK(refused(kStart + R"({"features": {"type": "image"}}})") ==
+        "78: 'r.json' is no recipe: tensors.features.size: missing; want "
+        "[height, width], integers 1..65535");
+  CHECK(refused(R"({"sauce": 1, "tensors": {
+      "features": {"type": "imag", "size": [1, 1]},
+      "labels": {"type": "category", "clases": ["a"]},
+      "picture": {"type": "image"},
+      "id": {"type": "category"}}})") ==
+        "78: 'r.json' is no recipe:\n"
+        "  sauce: unknown key; the keys of a recipe are version, source, "
+        "tensors, libraries\n"
+        "  tensors.features.type: want one of image, category, id, got "
+        "\"imag\"; did you mean 'image'?\n"
+        "  tensors.id.type: id is the type of the tensor id alone\n"
+        "  tensors.labels.clases: unknown key; did you mean 'classes'?\n"
+        "  tensors.picture: want features, features/NAME, labels, labels/NAME "
+        "or id\n"
+        "  source: missing");
+  const auto image = [](const std::string& keys) {
+    return refused(kStart + R"({"features": {"type": "image", )" + keys +
+                   "}}}");
+  };
+  CHECK_THAT(image(R"("size": [0, 1])"), Catch::Contains("got [0,1]"));
+  CHECK_THAT(image(R"("size": [1, 1], "fit": "corp")"),
+             Catch::Contains("did you mean 'crop'?"));
+  CHECK_THAT(image(R"("size": [1, 1], "max_pixels": 1.5)"),
+             Catch::Contains("want integer 1..4294967296, got 1.5"));
+  CHECK_THAT(refused(R"({"version": 2, "source": {"type": "files"},
+      "tensors": {"id": {"type": "id"}}})"),
+             Catch::Contains("version: want 1, got 2"));
+}
+
+TEST_CASE("libraries of other versions are told") {
+  Recipe recipe = parsed(kStart + R"({"id": {"type": "id"}}})");
+  recipe.libraries = {{"libspng", "0.0.1"}, {"unknown", 1}};
+  REQUIRE(recipe.doubts().size() == 1);
+  CHECK_THAT(recipe.doubts()[0],
+             Catch::Contains("was used with libspng 0.0.1, this program has"));
+}
+
+TEST_CASE("dl-recipe(5) and the schema are what the tables say") {
+  INFO("scripts/generate puts it right");
+  const std::string page = read_file("man/dl-recipe.5.scd");
+  CHECK((page.find("; from here, scripts/generate writes\n\n" + recipe_page() +
+                   "\n; to here\n") != std::string::npos));
+  CHECK((read_file("scripts/dl-recipe.schema.json") ==
+         recipe_schema().dump(2) + "\n"));
+  const std::size_t at = page.find("```\n{") + 4, end = page.find("\n```", at);
+  CHECK_NOTHROW(parsed(page.substr(at, end - at)));
+}
+
+}  // namespace dl::vectorize::recipe_test
