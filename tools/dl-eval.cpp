@@ -47,7 +47,8 @@ struct Args {
   std::int64_t top = 0, local = 0;
   std::string threshold;
   dl::nn::PredictorOptions predictor;
-  bool json = false, merge = false;
+  bool json = false, merge = false, raw = false;
+  std::int64_t max_bad = 0;
   const dl::cli::Options* options = nullptr;
 };
 
@@ -72,6 +73,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.flag("merge", &a.merge,
            "combine reports of several hosts, given as operands, into one");
   opt.add("local", &a.local, "N", "evaluate N inputs in parallel on this host");
+  dl::declare_raw(opt, a.raw, a.max_bad);
   dl::declare_predictor(opt, a.predictor);
   opt.rest(&a.operands);
 }
@@ -90,14 +92,14 @@ std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model,
   return all;
 }
 
-// One pass over one input.
+// One pass over one input: a spec, or examples.
+template <typename Input>
 void evaluate(const dl::eval::Evaluations& all,
               const dl::eval::Subjects& subjects, dl::nn::Predictor& predictor,
-              const std::string& spec,
-              const std::function<void(std::int64_t)>& seen) {
+              Input& input, const std::function<void(std::int64_t)>& seen) {
   dl::tensor::Tensor product;
   predictor.run(
-      spec, [](const dl::data::Metadata&) {},
+      input, [](const dl::data::Metadata&) {},
       [&](const dl::data::DataSet& set,
           const std::vector<dl::nn::Prediction>& outputs) {
         dl::nn::Network& network = predictor.network();
@@ -112,6 +114,9 @@ void evaluate(const dl::eval::Evaluations& all,
 dl::eval::Evaluations evaluate_all(const Args& a,
                                    const std::vector<dl::eval::Bar>& bars) {
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
+  if (a.raw) a.options->refuse({"local"}, "does not go with --raw");
+  if (!a.raw) a.options->refuse({"max-bad"}, "is for --raw");
+  if (a.max_bad < 0) dl::bad_usage("--max-bad must not be negative");
   if (a.local < 0 || a.local > 1024)
     throw Error{Code::kUsage,
                 "--local: want 0..1024, got " + std::to_string(a.local)};
@@ -133,6 +138,15 @@ dl::eval::Evaluations evaluate_all(const Args& a,
     progress.update([&] { return std::to_string(examples) + " examples"; });
   };
   const std::vector<std::string> specs = inputs(a);
+  if (a.raw) {
+    dl::vectorize::BadRecords bad(a.max_bad);
+    const auto examples_of = dl::open_raw(model, specs, options, bad);
+    dl::nn::Predictor predictor(model, options);
+    evaluate(total, subjects, predictor, *examples_of, seen);
+    dl::report_bad(bad);
+    if (examples == 0) dl::bad_data("the inputs have no examples");
+    return total;
+  }
   dl::data::warn_of_missing(specs, dl::cli::log());
   for_each_input(model, options, specs, std::max<std::int64_t>(a.local, 1),
                  [&](dl::nn::Predictor& predictor, const std::string& spec) {
@@ -146,9 +160,10 @@ dl::eval::Evaluations evaluate_all(const Args& a,
 }
 
 dl::eval::Evaluations merge_all(const Args& a) {
-  a.options->refuse({"model", "evaluate", "top", "threshold", "batch",
-                     "threads", "local", "device", "precision"},
-                    "does not go with --merge, which takes reports");
+  a.options->refuse(
+      {"model", "evaluate", "top", "threshold", "batch", "threads", "local",
+       "device", "precision", "raw", "max-bad"},
+      "does not go with --merge, which takes reports");
   dl::eval::Evaluations total;
   std::set<std::string> merged;
   for (const std::string& spec : inputs(a)) {

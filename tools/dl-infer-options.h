@@ -15,7 +15,8 @@ struct Args {
   std::vector<std::string> nodes;
   double threshold = 0.5;
   std::int64_t top = 1, sample = 0, samples = 1, seed = 0;
-  bool keep_features = false, no_provenance = false;
+  bool keep_features = false, no_provenance = false, raw = false;
+  std::int64_t max_bad = 0;
   dl::nn::PredictorOptions predictor;
   std::vector<std::string> operands, command_line;
   const dl::cli::Options* options = nullptr;
@@ -26,6 +27,7 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("model,m", &a.model, "FILE", "model to apply");
   opt.add("output,o", &a.output, "FILE",
           "file for the predictions; - for standard output");
+  dl::declare_raw(opt, a.raw, a.max_bad);
   opt.add("format", &a.format, "FORMAT",
           "output format: jsonl, or dls (DataSets with predictions as labels, "
           "or nodes as features)");

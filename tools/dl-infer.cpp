@@ -36,6 +36,7 @@ constexpr dl::cli::ToolInfo kTool = {
     .usage = "dl-infer --model MODEL [OPTION]... [INPUT]...",
     .examples =
         "dl-infer --model lenet.safetensors new.dls >predictions.jsonl\n"
+        "dl-infer --model m.safetensors --raw photos/*.jpg\n"
         "dl-infer --model m.safetensors --top 3 'new-*.dls' | head\n"
         "dl-infer --model m.safetensors --format dls -o scores.dls new.dls",
     .on_kill = dl::io::remove_unfinished,
@@ -71,7 +72,7 @@ dl::nn::Model wanted_of(const Args& a, const dl::nn::Model& model) try {
 
 void write_samples(const Args& a) {
   a.options->refuse(
-      {"output-of", "keep-features", "keep-state", "score", "samples"},
+      {"output-of", "keep-features", "keep-state", "score", "samples", "raw"},
       "is not for --sample");
   if (a.sample < 1 || !a.operands.empty())
     throw Error{Code::kUsage, "--sample: want 1 or more, and no inputs"};
@@ -84,8 +85,9 @@ void write_samples(const Args& a) {
 }
 
 void write_scores(const Args& a, const std::vector<std::string>& specs) {
-  a.options->refuse({"output-of", "format", "top", "threshold", "keep-state"},
-                    "is not for --score");
+  a.options->refuse(
+      {"output-of", "format", "top", "threshold", "keep-state", "raw"},
+      "is not for --score");
   if (a.score != "reconstruction" || a.samples < 1 || a.samples > 1 << 20)
     throw Error{Code::kUsage,
                 "want --score reconstruction, --samples 1..1048576"};
@@ -119,6 +121,8 @@ void run(const Args& a) {
     a.options->refuse({"top", "threshold"}, "is for --format jsonl");
   if (!a.nodes.empty())
     a.options->refuse({"keep-features"}, "is not for --output-of");
+  if (!a.raw) a.options->refuse({"max-bad"}, "is for --raw");
+  if (a.max_bad < 0) dl::bad_usage("--max-bad must not be negative");
   if (a.options->given("sample")) return write_samples(a);
   const std::vector<std::string> specs = dl::io::expand_operands(
       a.operands.empty() ? std::vector<std::string>{"-"} : a.operands);
@@ -141,18 +145,24 @@ void run(const Args& a) {
   const bool show = a.output != "-" || ::isatty(STDOUT_FILENO) == 0;
   dl::cli::Progress progress;
   std::int64_t examples = 0;
-  dl::data::warn_of_missing(specs, dl::cli::log());
-  for (const std::string& spec : specs)
-    predictor.run(
-        spec, [&](const dl::data::Metadata& metadata) { out->see(metadata); },
-        [&](dl::data::DataSet& set,
-            const std::vector<dl::nn::Prediction>& outputs) {
-          out->take(set, outputs);
-          examples += set.examples();
-          if (show)
-            progress.update(
-                [&] { return std::to_string(examples) + " examples"; });
-        });
+  const auto see = [&](const dl::data::Metadata& metadata) {
+    out->see(metadata);
+  };
+  const auto take = [&](dl::data::DataSet& set,
+                        const std::vector<dl::nn::Prediction>& outputs) {
+    out->take(set, outputs);
+    examples += set.examples();
+    if (show)
+      progress.update([&] { return std::to_string(examples) + " examples"; });
+  };
+  if (a.raw) {
+    dl::vectorize::BadRecords bad(a.max_bad);
+    predictor.run(*dl::open_raw(whole, specs, options, bad), see, take);
+    dl::report_bad(bad);
+  } else {
+    dl::data::warn_of_missing(specs, dl::cli::log());
+    for (const std::string& spec : specs) predictor.run(spec, see, take);
+  }
   if (examples == 0) dl::bad_data("the inputs have no examples");
   if (state) state->check_complete();
   out->close();

@@ -3,8 +3,15 @@
 #ifndef DL_TOOLS_PREDICTOR_OPTIONS_H_
 #define DL_TOOLS_PREDICTOR_OPTIONS_H_
 
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "libcore/cli/options.h"
+#include "libcore/cli/tool.h"
 #include "libcore/nn/predict/predictor.h"
+#include "libcore/vectorize/recipe/raw_examples.h"
 
 namespace dl {
 
@@ -16,6 +23,34 @@ inline void declare_predictor(cli::Options& opt, nn::PredictorOptions& p) {
           "compute on cpu, cuda, cuda:N, cuda:all, reference or auto");
   opt.add("precision", &p.precision, "NAME",
           "precision of matrix products: float32, tf32 or bfloat16");
+}
+
+// Raw data in the place of DataSet streams.
+inline void declare_raw(cli::Options& opt, bool& raw, std::int64_t& max_bad) {
+  opt.flag("raw", &raw,
+           "inputs are raw data, made examples of by the model's recipe");
+  opt.add("max-bad", &max_bad, "N",
+          "raw: bad records to leave out before failing");
+}
+
+inline std::unique_ptr<data::Examples> open_raw(
+    const nn::Model& model, const std::vector<std::string>& inputs,
+    const nn::PredictorOptions& predictor, vectorize::BadRecords& bad) {
+  vectorize::RawExamplesOptions options;
+  options.batch = predictor.batch;
+  options.threads = predictor.threads;
+  options.labels = predictor.labels == nn::Labels::kNeeded;
+  options.log = cli::log();
+  return vectorize::open_raw_examples(model.data, inputs, options, bad);
+}
+
+// Says how many were left out, and the first of them.
+inline void report_bad(const vectorize::BadRecords& bad) {
+  if (bad.examples().empty()) return;
+  cli::log()(Level::kWarning,
+             std::to_string(bad.count()) + " bad records left out:");
+  for (const std::string& what : bad.examples())
+    cli::log()(Level::kWarning, what);
 }
 
 }  // namespace dl

@@ -22,7 +22,7 @@ constexpr std::size_t kAhead = 1 << 20;
 
 }  // namespace
 
-ReadAhead::ReadAhead(StreamReader& reader, Prepare prepare)
+ReadAhead::ReadAhead(Examples& reader, Prepare prepare)
     : reader_(reader),
       prepare_(std::move(prepare)),
       stop_fd_(::eventfd(0, EFD_CLOEXEC)) {

@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "libcore/data/dataset.h"
-#include "libcore/data/stream.h"
+#include "libcore/data/examples.h"
 
 namespace dl::data {
 
@@ -30,13 +30,13 @@ class ReadAhead {
   // The reader is not to be touched until read() has given its last record or
   // thrown, except for its name.
   // Throws Error: kIo, the process has no descriptor left.
-  ReadAhead(StreamReader& reader, Prepare prepare);
+  ReadAhead(Examples& reader, Prepare prepare);
   // Waits for the record that is being unpacked, but not for input.
   ~ReadAhead();
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  // As StreamReader::read(); errors, prepare's too, come in the place of their
+  // As Examples::read(); errors, prepare's too, come in the place of their
   // record.
   bool read(DataSet& set);
 
@@ -52,7 +52,7 @@ class ReadAhead {
   void work();
   void start();
 
-  StreamReader& reader_;
+  Examples& reader_;
   Prepare prepare_;
   int stop_fd_;
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "libcore/data/dataset.h"
+#include "libcore/data/examples.h"
 #include "libcore/data/metadata.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
@@ -40,32 +41,32 @@ class StreamWriter {
   std::unique_ptr<State> state_;
 };
 
-class StreamReader {
+class StreamReader : public Examples {
  public:
   // Reads up to the first data record or the end, so metadata() is set.
   // Throws Error: kData, "'x.dls' is no DataSet stream (starts with ...)".
   explicit StreamReader(std::unique_ptr<io::Source> source,
                         std::uint64_t max_record_bytes = kMaxRecordBytes);
-  ~StreamReader();
+  ~StreamReader() override;
 
   // Metadata read so far; complete when read() returned false.
-  const Metadata& metadata() const;
+  const Metadata& metadata() const override;
 
   // The next record; false at the end of the stream.
   // Throws Error: kData, "'x.dls', record 17: checksum differs", "... ends
   // without an end mark; it was cut short".
-  bool read(DataSet& set);
+  bool read(DataSet& set) override;
 
   // Whether read() finds something, if perhaps not yet all, of what it is to
   // give, without waiting for others.
-  bool ready() const;
+  bool ready() const override;
   // As io::Source::stop_at().
-  void stop_at(int stop);
+  void stop_at(int stop) override;
 
   // Stops; checks that the source closes well.
-  void close();
+  void close() override;
 
-  const std::string& name() const;
+  const std::string& name() const override;
   std::int64_t examples() const;  // given out so far
   std::int64_t records() const;   // of data, given out so far
   std::uint64_t bytes() const;    // taken from the source so far

@@ -91,6 +91,7 @@ void forget_inputs(data::Metadata& data) {
   std::erase_if(data.schema, [](const auto& field) {
     return field.first.starts_with("features");
   });
+  data.recipe = nullptr;
   const auto forget = [](data::About& about) { about.columns.clear(); };
   forget(data);
   for (auto& [name, about] : data.parts) forget(about);

@@ -212,6 +212,7 @@ void forget_features(data::Metadata& data) {
     return field.first.starts_with("features");
   });
   data.columns.clear();
+  data.recipe = nullptr;
   data.statistics.reset();
   for (auto& [name, about] : data.parts) {
     about.columns.clear();

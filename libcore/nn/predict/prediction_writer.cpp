@@ -138,7 +138,10 @@ class SetWriter : public PredictionWriter {
     if (predicts()) {
       for (const Output& output : outputs_)
         about(metadata, output.part).targets = output.names;
-      if (keeps_features()) metadata.columns = input.columns;
+      if (keeps_features()) {
+        metadata.columns = input.columns;
+        metadata.recipe = input.recipe;
+      }
     } else {
       take_over_labels(metadata, input);
     }

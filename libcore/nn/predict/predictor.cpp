@@ -160,12 +160,21 @@ void Predictor::fit(const data::Metadata& metadata) {
 
 void Predictor::run(const std::string& spec, const See& see, const Take& take) {
   data::StreamReader reader(io::open_source(spec));
+  run(reader, state_->first_look(spec, reader.metadata()), see, take);
+}
+
+void Predictor::run(data::Examples& examples, const See& see,
+                    const Take& take) {
+  run(examples, examples.metadata(), see, take);
+}
+
+void Predictor::run(data::Examples& reader, const data::Metadata& first,
+                    const See& see, const Take& take) {
   data::Alignment alignment;
   const auto look = [&](const data::Metadata& metadata) {
     alignment = state_->check.examine(metadata, state_->options.labels);
     see(state_->check.aligned(alignment, metadata));
   };
-  const data::Metadata first = state_->first_look(spec, reader.metadata());
   naming(reader.name(), [&] {
     fit(first);
     look(first);

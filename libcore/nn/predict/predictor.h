@@ -11,6 +11,7 @@
 
 #include "libcore/base/log.h"
 #include "libcore/data/dataset.h"
+#include "libcore/data/examples.h"
 #include "libcore/data/metadata.h"
 #include "libcore/nn/data/data_check.h"
 #include "libcore/nn/model/model.h"
@@ -56,10 +57,14 @@ class Predictor {
   // Throws Error: kData, the stream is damaged or does not fit the model; what
   // see and take throw.  kData errors name the source.
   void run(const std::string& spec, const See& see, const Take& take);
+  // The same of examples that come from elsewhere.
+  void run(data::Examples& examples, const See& see, const Take& take);
 
  private:
   struct State;
   void fit(const data::Metadata& metadata);
+  void run(data::Examples& examples, const data::Metadata& first,
+           const See& see, const Take& take);
   std::unique_ptr<State> state_;
 };
 

@@ -11,7 +11,11 @@ cifar() { # FILE
 cifar data_batch_1.bin
 make-dataset 60 10 1 >data.dls
 
+. "$DL_TEST_ROOT/tests/cli/_pictures.sh"
+picture photos/cats/1.png 30 20 1
+picture photos/dogs/1.ppm 20 30 2
 help_of dl-preprocess
+run_next 'dl-preprocess images'
 run_next 'dl-preprocess idx'
 run_next 'dl-preprocess csv'
 run_next 'dl-preprocess cifar'
@@ -53,6 +57,7 @@ cp test-000.dls new.dls
 cp test-000.dls new-1.dls
 help_of dl-infer
 run_next 'new.dls >predictions.jsonl'
+skip_next '--raw' 'no model of pictures'
 run_next '--top 3'
 run_next '--format dls'
 page_ends
