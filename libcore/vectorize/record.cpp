@@ -29,10 +29,11 @@ class OpenFile {
     if (::fstat(fd_, &status) != 0) bad_data(std::strerror(errno));
     return status;
   }
-  // As many bytes as there are, up to `size`.
-  std::size_t read(char* to, std::size_t size) const {
+  // As many bytes as there are, up to `size`; `expected` of them are known to
+  // be there.
+  std::size_t read(char* to, std::size_t size, std::size_t expected) const {
     std::size_t done = 0;
-    while (done < size) {
+    while (done < size && (done == 0 || done != expected)) {
       const ssize_t n = ::read(fd_, to + done, size - done);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) bad_data(std::strerror(errno));
@@ -68,7 +69,7 @@ void load(Record& record) {
              std::to_string(kMaxRecordFile) + " at most");
   std::string& bytes = record.columns["bytes"];
   bytes.resize(size + 1);  // one more shows that it has grown
-  const std::size_t n = file.read(bytes.data(), bytes.size());
+  const std::size_t n = file.read(bytes.data(), bytes.size(), size);
   const struct stat after = file.status();
   if (n != size || after.st_size != before.st_size ||
       after.st_mtim.tv_sec != before.st_mtim.tv_sec ||

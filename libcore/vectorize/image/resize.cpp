@@ -6,12 +6,10 @@
 #include <numbers>
 
 #include "libcore/base/error.h"
+#include "libcore/vectorize/image/resize_passes.h"
 
 namespace dl::vectorize {
 namespace {
-
-constexpr int kBits = 22;
-constexpr std::int32_t kHalf = 1 << (kBits - 1);
 
 double sinc(double x) {
   if (x == 0) return 1;
@@ -51,7 +49,7 @@ Curve curve_of(Filter filter) {
 
 std::int32_t fixed(double weight) {
   return static_cast<std::int32_t>((weight < 0 ? -0.5 : 0.5) +
-                                   weight * (1 << kBits));
+                                   weight * (1 << kWeightBits));
 }
 
 Weights weights_of(std::int64_t from, std::int64_t to, Filter filter) {
@@ -60,7 +58,7 @@ Weights weights_of(std::int64_t from, std::int64_t to, Filter filter) {
   const double stretch = std::max(scale, 1.0);
   const double reach = curve.reach * stretch;
   Weights all;
-  all.each = static_cast<std::int64_t>(std::ceil(reach)) * 2 + 1;
+  all.each = static_cast<std::int64_t>(std::ceil(reach)) * 2 + 2;
   all.values.resize(static_cast<std::size_t>(to * all.each));
   std::vector<double> exact(static_cast<std::size_t>(all.each));
   for (std::int64_t i = 0; i < to; ++i) {
@@ -85,57 +83,11 @@ Weights weights_of(std::int64_t from, std::int64_t to, Filter filter) {
   return all;
 }
 
-std::uint8_t rounded(std::int32_t sum) {
-  return static_cast<std::uint8_t>(std::clamp(sum >> kBits, 0, 255));
-}
-
-template <int Channels>
-void resize_rows(const Picture& in, const Weights& weights, Picture& out) {
-  for (std::int64_t y = 0; y < out.height; ++y) {
-    const std::uint8_t* row = in.row(y);
-    std::uint8_t* to = out.row(y);
-    for (std::size_t x = 0; x < weights.sums.size(); ++x, to += Channels) {
-      const auto [first, size] = weights.sums[x];
-      const std::int32_t* w =
-          weights.values.data() + static_cast<std::int64_t>(x) * weights.each;
-      const std::uint8_t* from = row + std::int64_t{first} * Channels;
-      std::int32_t sums[Channels];
-      std::fill_n(sums, Channels, kHalf);
-      for (std::int32_t k = 0; k < size; ++k, from += Channels)
-        for (int c = 0; c < Channels; ++c) sums[c] += from[c] * w[k];
-      for (int c = 0; c < Channels; ++c) to[c] = rounded(sums[c]);
-    }
-  }
-}
-
-void resize_rows(const Picture& in, const Weights& weights, Picture& out) {
-  if (in.channels == 1)
-    resize_rows<1>(in, weights, out);
-  else
-    resize_rows<3>(in, weights, out);
-}
-
-void resize_columns(const Picture& in, const Weights& weights, Picture& out) {
-  constexpr std::int64_t kChunk = 64;  // sums that stay in registers
-  const std::int64_t stride = out.stride();
-  for (std::int64_t y = 0; y < out.height; ++y) {
-    const auto [first, size] = weights.sums[static_cast<std::size_t>(y)];
-    const std::int32_t* w = weights.values.data() + y * weights.each;
-    std::uint8_t* to = out.row(y);
-    for (std::int64_t x = 0; x < stride; x += kChunk) {
-      const std::int64_t n = std::min(kChunk, stride - x);
-      std::int32_t sums[kChunk];
-      std::fill_n(sums, kChunk, kHalf);
-      for (std::int32_t k = 0; k < size; ++k) {
-        const std::uint8_t* from = in.row(first + k) + x;
-        if (n == kChunk)
-          for (std::int64_t i = 0; i < kChunk; ++i) sums[i] += from[i] * w[k];
-        else
-          for (std::int64_t i = 0; i < n; ++i) sums[i] += from[i] * w[k];
-      }
-      for (std::int64_t i = 0; i < n; ++i) to[x + i] = rounded(sums[i]);
-    }
-  }
+const ResizePasses& passes() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2")) return kAvx2Passes;
+#endif
+  return kPortablePasses;
 }
 
 // Where the pixels come from, added up as Pillow adds them.
@@ -193,10 +145,12 @@ void Resizer::resize(const Picture& in, std::int64_t width, std::int64_t height,
     Picture& to = last ? out : between_;
     if (rows) {
       to.reshape(width, from->height, in.channels);
-      resize_rows(*from, across_.of(in.width, width, filter), to);
+      row_.resize(static_cast<std::size_t>(in.width + 1) * 4);
+      passes().rows(*from, across_.of(in.width, width, filter), row_.data(),
+                    to);
     } else {
       to.reshape(from->width, height, in.channels);
-      resize_columns(*from, down_.of(in.height, height, filter), to);
+      passes().columns(*from, down_.of(in.height, height, filter), to);
     }
     from = &to;
   };

@@ -19,6 +19,8 @@ namespace dl::vectorize {
 
 enum class Filter { kNearest, kBilinear, kBicubic, kLanczos };
 
+constexpr int kWeightBits = 22;
+
 // What each number of a row or column becomes: a sum of `size` numbers from
 // `first` on, multiplied by weights.
 struct Weights {
@@ -26,7 +28,7 @@ struct Weights {
     std::int32_t first, size;
   };
   std::vector<Sum> sums;
-  // Of sum i from i * each on, in units of 2^-22.
+  // Of sum i from i * each on, in units of 2^-kWeightBits, with a 0 behind.
   std::vector<std::int32_t> values;
   std::int64_t each = 0;
 };
@@ -48,6 +50,7 @@ class Resizer {
   };
   Side across_, down_;
   Picture between_;
+  std::vector<std::uint8_t> row_;
 };
 
 }  // namespace dl::vectorize

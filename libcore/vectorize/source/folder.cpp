@@ -28,6 +28,7 @@ class Names {
       if (entry->d_name[0] == '.') continue;  // hidden, or the folder itself
       starts_.push_back(text_.size());
       text_.append(entry->d_name).push_back('\0');
+      text_.push_back(entry->d_type == DT_REG ? kFile : kOther);
     }
     const int error = errno;
     ::closedir(folder);
@@ -40,9 +41,14 @@ class Names {
   const char* next() {
     return at_ < starts_.size() ? text_.data() + starts_[at_++] : nullptr;
   }
+  // Whether the folder says that a name it gave is a regular file's.
+  static bool is_file(const char* name) {
+    return name[std::strlen(name) + 1] == kFile;
+  }
 
  private:
-  std::string text_;
+  static constexpr char kFile = 'f', kOther = 'o';
+  std::string text_;  // of each: its letters, a NUL, what it is
   std::vector<std::size_t> starts_;
   std::size_t at_ = 0;
 };
@@ -69,7 +75,7 @@ class FolderSource : public RecordSource {
       const char* name = open_.back().names.next();
       if (name == nullptr)
         open_.pop_back();
-      else if (take(open_.back().path + name, record))
+      else if (take(open_.back().path + name, Names::is_file(name), record))
         return true;
     }
     return false;
@@ -91,12 +97,12 @@ class FolderSource : public RecordSource {
   }
 
   // False: there is no record of it.
-  bool take(const std::string& path, Record& record) {
+  bool take(const std::string& path, bool is_file, Record& record) {
     const std::string whole = root_ + "/" + path;
     struct stat status {};
-    if (::stat(whole.c_str(), &status) != 0)
+    if (!is_file && ::stat(whole.c_str(), &status) != 0)
       return fail(path, std::strerror(errno), record);
-    if (S_ISDIR(status.st_mode)) {
+    if (!is_file && S_ISDIR(status.st_mode)) {
       for (const Folder& folder : open_)
         if (folder.device == status.st_dev && folder.number == status.st_ino)
           return fail(path,

@@ -40,8 +40,9 @@ class IdVectorizer : public Vectorizer {
 extern const VectorizerType id_vectorizer;
 const VectorizerType id_vectorizer = {
     .name = "id",
-    .words = "A text that names the example, which predictions have beside "
-             "them: so many bytes of UTF-8, U8, with zeros behind.",
+    .words =
+        "A text that names the example, which predictions have beside "
+        "them: so many bytes of UTF-8, U8, with zeros behind.",
     .keys = {{"from", KeyKind::kText, "\"path\"", "The column with the text."},
              {.name = "bytes",
               .kind = KeyKind::kInteger,

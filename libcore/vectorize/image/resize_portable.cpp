@@ -1,0 +1,2 @@
+#define DL_PASSES kPortablePasses
+#include "libcore/vectorize/image/resize_passes.inc"
