@@ -1,5 +1,6 @@
 // BMP as Windows and OS/2 write it, without compression.
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>

@@ -1,6 +1,7 @@
 #include "libcore/vectorize/image/decode.h"
 
 #include <new>
+#include <span>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"

@@ -6,6 +6,7 @@
 #ifndef DL_LIBCORE_VECTORIZE_IMAGE_FORMATS_H_
 #define DL_LIBCORE_VECTORIZE_IMAGE_FORMATS_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "libcore/base/error.h"
 #include "libcore/vectorize/image/formats.h"

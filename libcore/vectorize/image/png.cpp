@@ -3,6 +3,9 @@
 #include <spng.h>
 
 #include <memory>
+#include <new>
+#include <span>
+#include <vector>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"

@@ -6,6 +6,8 @@
 #include <cstdarg>
 #include <cstring>
 #include <memory>
+#include <new>
+#include <vector>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"

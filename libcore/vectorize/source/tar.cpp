@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"

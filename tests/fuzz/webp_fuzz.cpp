@@ -1,0 +1,8 @@
+// Pictures in WebP.
+
+#include "tests/fuzz/picture.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
+                                      std::size_t size) {
+  return dl::vectorize::fuzz(dl::vectorize::kWebp, data, size);
+}
