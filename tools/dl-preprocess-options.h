@@ -57,6 +57,7 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add(
       "id-bytes", &a.reader.id_bytes, "N",
       "csv: length of the longest id (32); raw: each example ends with one");
+  opt.add("threads", &a.threads, "N", "threads that work, 0: every core");
   opt.flag("json", &a.json, "report on standard output as JSON (with -o)");
   opt.flag("no-provenance", &a.no_provenance,
            "do not record how the stream was made");
@@ -76,7 +77,6 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "pixels of the largest picture that is read");
   opt.flag("scaled-decoding", &a.images.scaled_decoding,
            "make JPEG smaller while it is decoded: faster, other pixels");
-  opt.add("threads", &a.threads, "N", "threads that work, 0: every core");
   opt.add("recipe", &a.recipe, "FILE",
           "how examples are made, in the place of a format");
   opt.flag("print-recipe", &a.print_recipe,

@@ -9,6 +9,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
+#include "libcore/base/parallel.h"
 #include "libcore/cli/progress.h"
 #include "libcore/cli/tool.h"
 #include "libcore/io/overwriting.h"
@@ -152,7 +153,8 @@ void run(Args& a, std::vector<std::string> arguments) {
         [&](std::int64_t n) {
           progress.update([&] { return std::to_string(n) + " examples"; });
         },
-        a.examples);
+        a.examples,
+        static_cast<int>(a.threads > 0 ? a.threads : dl::available_cores()));
   } catch (...) {
     report_left_out(bad, ":");  // it may be the reason
     throw;

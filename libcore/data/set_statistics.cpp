@@ -40,6 +40,15 @@ void SetStatistics::add(const DataSet& set) {
   }
 }
 
+void SetStatistics::merge(const SetStatistics& next) {
+  for (const auto& [of, other] : next.gathered_) {
+    Gathered& own = gathered_[of];
+    own.real_labels = other.real_labels;
+    own.features.merge(other.features);
+    own.labels.merge(other.labels);
+  }
+}
+
 void SetStatistics::put_into(Metadata& metadata) const {
   const auto put_gathered = [](const Gathered& own, About& about) {
     put(own.features, about.statistics);

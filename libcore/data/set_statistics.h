@@ -21,6 +21,8 @@ class SetStatistics {
  public:
   // Throws Error: kData, as Statistics::add().
   void add(const DataSet& set);
+  // Those of the records that come next, in order.
+  void merge(const SetStatistics& next);
   // Replaces those that `metadata` has, which say by now whether integer labels
   // are classes.
   void put_into(Metadata& metadata) const;

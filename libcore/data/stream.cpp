@@ -13,31 +13,57 @@
 
 namespace dl::data {
 
-struct StreamWriter::State {
-  std::unique_ptr<io::Sink> sink;
+struct RecordPacker::State {
+  const Metadata& metadata;
+  std::string name;
   io::FrameCompressor compressor;
-  Metadata metadata;
-  EndMark mark;
-  io::Digest digest;
-  std::int64_t examples = 0;
   std::vector<std::byte> blob;
 
-  explicit State(std::unique_ptr<io::Sink> target) : sink(std::move(target)) {}
-
-  void append(const std::map<std::string, std::string>& text,
-              const DataSet& set) {
+  PackedRecord pack(const std::map<std::string, std::string>& text,
+                    const DataSet& set) {
     encode_record(text, set, blob);
     if (blob.size() > kMaxRecordBytes)
       throw Error{Code::kData,
-                  sink->name() + ": a record of " +
-                      std::to_string(blob.size()) +
+                  name + ": a record of " + std::to_string(blob.size()) +
                       " bytes is too large; use fewer examples a record"};
-    const std::vector<std::byte> frame = compressor.compress(blob);
-    sink->write(frame);
-    digest.add(frame);
+    return {compressor.compress(blob), set.examples()};
+  }
+  PackedRecord pack(const DataSet& set) {
+    try {
+      metadata.check(set);
+    } catch (Error& e) {
+      e.add_context(name);
+      throw;
+    }
+    return pack({}, set);
+  }
+};
+
+RecordPacker::RecordPacker(const Metadata& metadata, std::string name)
+    : state_(new State{metadata, std::move(name), {}, {}}) {}
+RecordPacker::~RecordPacker() = default;
+PackedRecord RecordPacker::pack(const DataSet& set) {
+  return state_->pack(set);
+}
+
+struct StreamWriter::State {
+  std::unique_ptr<io::Sink> sink;
+  Metadata metadata;
+  RecordPacker::State packer;
+  EndMark mark;
+  io::Digest digest;
+  std::int64_t examples = 0;
+
+  explicit State(std::unique_ptr<io::Sink> target)
+      : sink(std::move(target)), packer{metadata, sink->name(), {}, {}} {}
+
+  void append(const PackedRecord& record) {
+    sink->write(record.frame);
+    digest.add(record.frame);
     mark.records.push_back(
-        {mark.bytes, static_cast<std::uint64_t>(set.examples())});
-    mark.bytes += frame.size();
+        {mark.bytes, static_cast<std::uint64_t>(record.examples)});
+    mark.bytes += record.frame.size();
+    examples += record.examples;
   }
 };
 
@@ -49,7 +75,7 @@ void StreamWriter::write_metadata(const Metadata& metadata) {
   require(!metadata.schema.empty(), "a DataSet stream is given no schema");
   state_->metadata.update(metadata);
   try {
-    state_->append(metadata.to_strings(), {});
+    state_->append(state_->packer.pack(metadata.to_strings(), {}));
   } catch (Error& e) {
     if (e.code() == Code::kData) e.add_context(state_->sink->name());
     throw;
@@ -59,14 +85,12 @@ void StreamWriter::write_metadata(const Metadata& metadata) {
 void StreamWriter::write(const DataSet& set) {
   State& s = *state_;
   require(!s.metadata.schema.empty(), "data before their metadata");
-  try {
-    s.metadata.check(set);
-  } catch (Error& e) {
-    e.add_context(s.sink->name());
-    throw;
-  }
-  s.append({}, set);
-  s.examples += set.examples();
+  s.append(s.packer.pack(set));
+}
+
+void StreamWriter::write(const PackedRecord& record) {
+  require(!state_->metadata.schema.empty(), "data before their metadata");
+  state_->append(record);
 }
 
 void StreamWriter::close() {

@@ -21,6 +21,29 @@
 
 namespace dl::data {
 
+// A record as it lies in a stream.
+struct PackedRecord {
+  std::vector<std::byte> frame;
+  std::int64_t examples = 0;
+};
+
+// Encodes and compresses records for a StreamWriter; used by one thread, of
+// which there may be several.
+class RecordPacker {
+ public:
+  // metadata: outlives the packer, and has the schema.  name: of the stream,
+  // for messages.
+  RecordPacker(const Metadata& metadata, std::string name);
+  ~RecordPacker();
+  // Throws Error: kData, `set` does not fit the schema, or is too large.
+  PackedRecord pack(const DataSet& set);
+
+ private:
+  friend class StreamWriter;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 class StreamWriter {
  public:
   explicit StreamWriter(std::unique_ptr<io::Sink> sink);
@@ -30,6 +53,7 @@ class StreamWriter {
   void write_metadata(const Metadata& metadata);
   // Throws Error: kData, `set` does not fit the schema.  kIo.
   void write(const DataSet& set);
+  void write(const PackedRecord& record);
   // Writes the end mark and closes the sink.
   void close();
 

@@ -2,11 +2,13 @@
 // by side, and given out in the order in which they were cut.
 //
 // What comes out is the same for any number of threads.  Memory is bounded: no
-// more than kAhead blocks a thread are cut and not yet given out.
+// more than kAhead blocks a thread are cut and not yet given out, and fewer
+// where they are large.
 
 #ifndef DL_LIBCORE_VECTORIZE_ENGINE_H_
 #define DL_LIBCORE_VECTORIZE_ENGINE_H_
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -24,17 +26,21 @@ template <typename Block, typename Result>
 class Engine {
  public:
   static constexpr std::size_t kAhead = 2;
+  static constexpr std::size_t kMostBytes = std::size_t{512} << 20;
 
   // Fills the next block; false at the end.  Called by one thread at a time.
   using Cut = std::function<bool(Block& block)>;
   // thread: 0..threads-1.
   using Work = std::function<Result(Block& block, int thread)>;
 
-  // With one thread, next() does all the work itself.
-  Engine(int threads, Cut cut, Work work)
+  // With one thread, next() does all the work itself.  bytes: of the largest
+  // block, or of its result, whichever is more; 0: little.
+  Engine(int threads, Cut cut, Work work, std::size_t bytes = 0)
       : cut_(std::move(cut)),
         work_(std::move(work)),
-        most_(kAhead * static_cast<std::size_t>(threads)) {
+        most_(std::clamp<std::size_t>(
+            kMostBytes / std::max<std::size_t>(bytes, 1), 2,
+            kAhead * static_cast<std::size_t>(threads))) {
     if (threads < 2) return;
     for (int i = 0; i < threads; ++i)
       threads_.emplace_back([this, i] { run(i); });

@@ -11,6 +11,7 @@
 #include "libcore/io/digest.h"
 #include "libcore/io/hex.h"
 #include "libcore/io/source.h"
+#include "libcore/vectorize/engine.h"
 
 namespace dl::vectorize {
 namespace {
@@ -38,12 +39,47 @@ data::Metadata closing_metadata(const Reader& reader,
   return metadata;
 }
 
+struct Packed {
+  data::SetStatistics statistics;
+  data::PackedRecord record;
+};
+
+// Gives all that `reader` has, packed, in its order.
+void write_records(Reader& reader, const data::Metadata& metadata,
+                   const std::string& name, int threads,
+                   const std::function<void(const Packed&)>& take) {
+  std::optional<data::DataSet> first(std::in_place);
+  if (!reader.read(*first)) return;
+  std::size_t bytes = 0;  // hardly any later record is larger
+  for (const auto& [tensor, values] : first->tensors)
+    bytes += values.bytes().size();
+  std::vector<std::unique_ptr<data::RecordPacker>> packers;
+  for (int i = 0; i < threads; ++i)
+    packers.push_back(std::make_unique<data::RecordPacker>(metadata, name));
+  Engine<data::DataSet, Packed> engine(
+      threads,
+      [&](data::DataSet& set) {
+        if (!first) return reader.read(set);
+        set = std::move(*first);
+        first.reset();
+        return true;
+      },
+      [&](data::DataSet& set, int thread) {
+        Packed packed;
+        packed.statistics.add(set);
+        packed.record = packers[static_cast<std::size_t>(thread)]->pack(set);
+        return packed;
+      },
+      bytes);
+  while (const auto packed = engine.next()) take(*packed);
+}
+
 }  // namespace
 
 std::int64_t preprocess(Reader& reader, std::unique_ptr<io::Sink> sink,
                         const std::optional<data::Provenance>& provenance,
                         const std::function<void(std::int64_t)>& progress,
-                        std::int64_t expected) {
+                        std::int64_t expected, int threads) {
   std::string name = sink->name();
   data::StreamWriter writer(std::move(sink));
   data::Metadata first = reader.metadata();
@@ -51,11 +87,11 @@ std::int64_t preprocess(Reader& reader, std::unique_ptr<io::Sink> sink,
   if (provenance) first.provenance.push_back(*provenance);
   writer.write_metadata(first);
   data::SetStatistics statistics;
-  for (data::DataSet set; reader.read(set);) {
-    statistics.add(set);
-    writer.write(set);
+  write_records(reader, first, name, threads, [&](const Packed& record) {
+    statistics.merge(record.statistics);
+    writer.write(record.record);
     progress(writer.examples());
-  }
+  });
   if (expected > 0 && reader.examples() != expected)
     throw Error{Code::kData, reader.examples() > expected
                                  ? "the input has more than the " +

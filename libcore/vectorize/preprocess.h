@@ -19,14 +19,16 @@ namespace dl::vectorize {
 // Writes all that `reader` gives: metadata, records, then metadata again with
 // the classes and statistics that only the whole pass knows.  Returns the
 // number of examples.  progress: called after each record with the number so
-// far.  expected: how many examples the input has; 0: any number.
+// far.  expected: how many examples the input has; 0: any number.  threads:
+// these gather statistics and compress, one of them at a time reads; the bytes
+// are the same for any number.
 //
 // Throws Error: kData, there is not one good example, or another number than
 // expected; what reader and sink throw.  Then the sink's file does not appear.
 std::int64_t preprocess(Reader& reader, std::unique_ptr<io::Sink> sink,
                         const std::optional<data::Provenance>& provenance,
                         const std::function<void(std::int64_t)>& progress,
-                        std::int64_t expected = 0);
+                        std::int64_t expected = 0, int threads = 1);
 
 // A digest of the names, sizes and times of the files that `inputs` name, for
 // the provenance; "" if one of them is no regular file, or is so young that it

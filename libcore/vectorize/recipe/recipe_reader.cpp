@@ -52,7 +52,8 @@ class RecipeReading : public RecipeReader {
         threads, [this](RecordBlock& block) { return cut(block); },
         [this](RecordBlock& block, int thread) {
           return work(block, workspaces_[static_cast<std::size_t>(thread)]);
-        });
+        },
+        record_bytes());
   }
 
   bool read(data::DataSet& set) override {
@@ -119,6 +120,12 @@ class RecipeReading : public RecipeReader {
     if (options_.index) metadata.schema["index"] = kIndexField;
     metadata.recipe = recipe_;
     return metadata;
+  }
+
+  std::size_t record_bytes() const {
+    std::size_t bytes = 0;
+    for (const MadeTensor& tensor : tensors_) bytes += tensor.bytes;
+    return bytes * static_cast<std::size_t>(batch_);
   }
 
   // The next block of this part.
