@@ -15,6 +15,7 @@
 #include "libcore/vectorize/reader.h"
 #include "libcore/vectorize/recipe/images.h"
 #include "libcore/vectorize/schema.h"
+#include "libcore/vectorize/text.h"
 
 inline constexpr std::array kFormats = {"images",   "csv",   "idx",
                                         "svmlight", "cifar", "raw"};
@@ -31,7 +32,7 @@ struct Args {
   dl::vectorize::SvmlightOptions svmlight;
   dl::vectorize::RawOptions raw;
   dl::vectorize::ImageOptions images;
-  std::string recipe;
+  std::string recipe, bad_list, part;
   bool print_recipe = false;
   std::int64_t threads = 0;
   const dl::cli::Options* options = nullptr;
@@ -52,6 +53,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
       "type that features are stored in, raw: come in (csv, svmlight: f32)");
   opt.add("max-bad", &a.max_bad, "N",
           "bad records to leave out before failing");
+  opt.add("bad-list", &a.bad_list, "FILE",
+          "where a line about each bad record goes");
   opt.add("examples", &a.examples, "N",
           "examples that the input has; another number is an error");
   opt.add(
@@ -77,6 +80,13 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "pixels of the largest picture that is read");
   opt.flag("scaled-decoding", &a.images.scaled_decoding,
            "make JPEG smaller while it is decoded: faster, other pixels");
+  opt.add("label-from", &a.images.label_from, "COLUMN",
+          "where the class is: folder (the default), name or path");
+  opt.add("label-pattern", &a.images.label_pattern, "REGEX",
+          "the part of it that is the class, in parentheses");
+  opt.flag("webdataset", &a.images.webdataset,
+           "files of one base name in a tar archive are an example");
+  opt.add("part", &a.part, "I/N", "only every N-th block of --batch pictures");
   opt.add("recipe", &a.recipe, "FILE",
           "how examples are made, in the place of a format");
   opt.flag("print-recipe", &a.print_recipe,
@@ -113,6 +123,17 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.rest(&a.operands);
 }
 
+// "2/3" as {2, 3}; "": {1, 1}.
+inline std::pair<std::int64_t, std::int64_t> part_of(const std::string& text) {
+  std::int64_t part = 1, parts = 1;
+  const auto numbers = dl::vectorize::split(text.empty() ? "1/1" : text, '/');
+  if (numbers.size() != 2 || !dl::vectorize::parse_integer(numbers[0], part) ||
+      !dl::vectorize::parse_integer(numbers[1], parts) || part < 1 ||
+      part > parts || parts > 1'000'000)
+    dl::bad_usage("--part: want I/N, from 1/N to N/N, got '" + text + "'");
+  return {part, parts};
+}
+
 // Takes the format off the operands.
 inline void take_format(Args& a) {
   if (!a.recipe.empty()) {
@@ -146,13 +167,15 @@ inline void check_options(const Args& a) {
     refuse({"regression", "shape", "dtype"}, "is not for images");
   if (!a.recipe.empty())
     refuse({"size", "fit", "shorter", "interpolation", "color", "max-pixels",
-            "scaled-decoding", "classes", "id-bytes"},
+            "scaled-decoding", "classes", "id-bytes", "label-from",
+            "label-pattern", "webdataset"},
            "does not go with --recipe, which says it");
   if (wanted != "idx" && wanted != "raw" && wanted != "images")
     refuse({"no-labels"}, "is for images, idx and raw");
   if (!a.reader.regression) refuse({"targets"}, "is for --regression");
   if (a.no_labels)
-    refuse({"classes", "regression"}, "does not go with --no-labels");
+    refuse({"classes", "regression", "label-from", "label-pattern"},
+           "does not go with --no-labels");
   if (wanted != "raw" && wanted != "images" && a.csv.id.empty())
     refuse({"id-bytes"}, "is for images, for raw, and for csv with --id");
   if (a.options->given("id-bytes") &&

@@ -4,7 +4,9 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "libcore/base/error.h"
@@ -65,6 +67,7 @@ std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
   options.threads = a.threads;
   options.labels = !a.no_labels;
   options.index = bad.tolerant();
+  std::tie(options.part, options.parts) = part_of(a.part);
   return open_recipe(recipe, inputs, options, bad);
 }
 
@@ -142,7 +145,12 @@ void run(Args& a, std::vector<std::string> arguments) {
                 << '\n';
     return;
   }
-  dl::vectorize::BadRecords bad(a.max_bad);
+  const auto list =
+      a.bad_list.empty() ? nullptr : dl::io::open_sink(a.bad_list);
+  dl::vectorize::BadRecords bad(a.max_bad, [&](const std::string& what) {
+    const std::string line = what + "\n";
+    if (list) list->write(std::as_bytes(std::span(line)));
+  });
   auto reader = open_reader(a, inputs, bad);
   dl::cli::Progress progress;
   std::int64_t examples = 0;
@@ -157,8 +165,10 @@ void run(Args& a, std::vector<std::string> arguments) {
         static_cast<int>(a.threads > 0 ? a.threads : dl::available_cores()));
   } catch (...) {
     report_left_out(bad, ":");  // it may be the reason
+    if (list) list->close();
     throw;
   }
+  if (list) list->close();
   report(a, bad, examples);
   if (const std::string warning = reader->warning(); !warning.empty())
     dl::cli::log()(dl::Level::kWarning, warning);

@@ -6,6 +6,7 @@ namespace dl::vectorize {
 
 void BadRecords::add(const std::string& what) {
   ++count_;
+  if (tell_) tell_(what);
   if (count_ > max_) {
     if (max_ == 0) throw Error{Code::kData, what};
     throw Error{Code::kData, what + " (bad record number " +

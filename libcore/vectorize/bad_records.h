@@ -5,7 +5,9 @@
 #define DL_LIBCORE_VECTORIZE_BAD_RECORDS_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dl::vectorize {
@@ -14,8 +16,11 @@ class BadRecords {
  public:
   static constexpr std::size_t kExamples = 5;
 
-  // max: how many may be left out before the input counts as damaged.
-  explicit BadRecords(std::int64_t max) : max_(max) {}
+  // max: how many may be left out before the input counts as damaged.  tell:
+  // is given the sentence of each, also of the one that is too much; or none.
+  explicit BadRecords(std::int64_t max,
+                      std::function<void(const std::string&)> tell = {})
+      : max_(max), tell_(std::move(tell)) {}
 
   // what: "'a.csv', line 7, column 3 ('age'): want a number, got 'x'".
   // Throws Error{kData, what} when there are more than max.
@@ -40,6 +45,7 @@ class BadRecords {
 
  private:
   std::int64_t max_;
+  std::function<void(const std::string&)> tell_;
   std::int64_t count_ = 0, skipped_ = 0, filled_ = 0;
   std::int64_t skipped_sequences_ = 0, truncated_sequences_ = 0;
   std::vector<std::string> examples_;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -50,8 +51,12 @@ class OpenFile {
 }  // namespace
 
 const std::string& Record::at(std::string_view column) const {
-  if (const auto found = columns.find(column); found != columns.end())
-    return found->second;
+  for (std::size_t at = 0; at <= column.size();) {
+    const std::size_t end = std::min(column.find(';', at), column.size());
+    const auto found = columns.find(column.substr(at, end - at));
+    if (found != columns.end()) return found->second;
+    at = end + 1;
+  }
   std::string known;
   for (const auto& [own, value] : columns)
     known += (known.empty() ? "" : ", ") + in_quotes(own);

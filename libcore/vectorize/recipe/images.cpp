@@ -4,6 +4,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -38,12 +39,25 @@ class Options {
   Json& object_;
 };
 
+void set_category(const ImageOptions& given, Options& category) {
+  const bool matched = !given.label_pattern.empty();
+  std::string from = given.label_from;
+  if (from.empty())
+    from = given.webdataset ? "cls" : matched ? "path" : "folder";
+  category.set("from", from, "label-from");
+  if (matched) category.set("pattern", given.label_pattern, "label-pattern");
+  if (!given.classes.empty())
+    category.set("classes", ClassLabels(given.classes).names(), "classes");
+}
+
 }  // namespace
 
 Recipe recipe_of(const ImageOptions& given) {
   if (given.size.empty()) bad_usage("images wants --size WIDTHxHEIGHT");
   Json tensors = Json::object();
   Options image("image", tensors["features"]);
+  if (given.webdataset)
+    image.set("from", "jpg;jpeg;png;webp;tif;tiff;gif;bmp;ppm;pgm", "from");
   image.set("size", size_of(given.size), "size");
   if (!given.fit.empty()) image.set("fit", given.fit, "fit");
   if (!given.interpolation.empty())
@@ -56,15 +70,13 @@ Recipe recipe_of(const ImageOptions& given) {
     image.set("scaled_decoding", true, "scaled-decoding");
   if (given.labels) {
     Options category("category", tensors["labels"]);
-    category.set("from", "folder", "label");
-    if (!given.classes.empty())
-      category.set("classes", split_list(given.classes, "--classes"),
-                   "classes");
+    set_category(given, category);
   }
   Options id("id", tensors["id"]);
-  id.set("from", "path", "id");
+  id.set("from", given.webdataset ? "key" : "path", "id");
   if (given.id_bytes != 0) id.set("bytes", given.id_bytes, "id-bytes");
-  const Json json = {{"source", {{"type", "files"}}}, {"tensors", tensors}};
+  const char* source = given.webdataset ? "webdataset" : "files";
+  const Json json = {{"source", {{"type", source}}}, {"tensors", tensors}};
   return Recipe::from_json(json, "the recipe", Code::kBug);
 }
 

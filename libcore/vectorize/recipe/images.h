@@ -18,7 +18,9 @@ struct ImageOptions {
   std::int64_t shorter = 0, max_pixels = 0, id_bytes = 0;
   bool scaled_decoding = false;
   bool labels = true;
-  std::string classes;  // names, separated by commas; or ""
+  std::string classes;  // names, separated by commas, their number, or ""
+  std::string label_from, label_pattern;
+  bool webdataset = false;
 };
 
 // Throws Error: kUsage, "--fit: want one of crop, pad, stretch, got ...".

@@ -20,7 +20,18 @@ const std::vector<SourceType>& sources() {
            "Columns: *path* below the folder or in the archive, *folder*, the "
            "name of the folder that holds the file, *name* of the file, and "
            "*bytes*, its contents. Hidden files are passed over, and in "
-           "folders and archives those whose names end as no picture's."}};
+           "folders and archives those whose names end as no picture's.",
+       .open = open_files},
+      {.name = "webdataset",
+       .words =
+           "A record for each example of archives (or folders) in the manner "
+           "of WebDataset: files that stand together and have one path up to "
+           "the first dot of their names. Columns: *key*, that path, and one "
+           "for each suffix, such as *jpg* and *cls*. Where a *from* may be "
+           "one of several columns it lists them, as jpg;png.",
+       .open = [](std::vector<std::string> operands, Suffixes) {
+         return open_webdataset(std::move(operands));
+       }}};
   return all;
 }
 
@@ -106,8 +117,10 @@ class RecipeCheck {
     const std::string type = type_of(value, "source", sources(),
                                      [](const auto& t) { return t.name; });
     for (const SourceType& known : sources())
-      if (known.name == type) check(value, known.keys, "source");
-    recipe.source = type;
+      if (known.name == type) {
+        check(value, known.keys, "source");
+        recipe.source = &known;
+      }
   }
 
   void take_tensors(const Json& value) {
@@ -156,7 +169,7 @@ Json Recipe::to_json() const {
     own.erase("classes");
   }
   Json json = {{"version", kRecipeVersion},
-               {"source", {{"type", source}}},
+               {"source", {{"type", source->name}}},
                {"tensors", all}};
   for (const RecipeTensor& tensor : tensors)
     if (tensor.type->name == "image") json["libraries"] = decoder_versions();

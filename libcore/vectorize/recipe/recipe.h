@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "libcore/base/json.h"
+#include "libcore/vectorize/source/record_source.h"
 #include "libcore/vectorize/vectorizer.h"
 
 namespace dl::vectorize {
@@ -26,6 +27,8 @@ struct SourceType {
   std::string_view name;   // "files"
   std::string_view words;  // its purpose, as dl-recipe(5) has it
   std::vector<RecipeKey> keys = {};
+  std::unique_ptr<RecordSource> (*open)(std::vector<std::string> operands,
+                                        Suffixes wanted) = nullptr;
 };
 std::span<const SourceType> source_types();
 
@@ -36,7 +39,7 @@ struct RecipeTensor {
 };
 
 struct Recipe {
-  std::string source;
+  const SourceType* source = nullptr;
   std::vector<RecipeTensor> tensors;
   // Of the libraries that it was last used with, by name.
   Json libraries = Json::object();

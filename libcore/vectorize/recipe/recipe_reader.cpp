@@ -41,7 +41,7 @@ class RecipeReading : public RecipeReader {
     data::Metadata all = described();
     schema_ = std::move(all.schema);
     batch_ = record_examples(options.batch, schema_);
-    source_ = open_files(operands, recipe.suffixes());
+    source_ = recipe.source->open(operands, recipe.suffixes());
     const int threads = static_cast<int>(
         options.threads > 0 ? options.threads : available_cores());
     workspaces_.resize(static_cast<std::size_t>(threads));

@@ -51,6 +51,11 @@ Record record_of_file(std::string_view path);
 std::unique_ptr<RecordSource> open_files(std::vector<std::string> operands,
                                          Suffixes wanted);
 
+// Files of these operands that stand together and have one name up to its first
+// dot, as records with a column for each suffix, and "key", that name.
+std::unique_ptr<RecordSource> open_webdataset(
+    std::vector<std::string> operands);
+
 // The files below a folder, each folder's in byte order of their names.  Links
 // are followed, but for those that lead back to a folder that they are in.
 std::unique_ptr<RecordSource> open_folder(const std::string& path,

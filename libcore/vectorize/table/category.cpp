@@ -5,6 +5,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/class_labels.h"
+#include "libcore/vectorize/table/pattern.h"
 #include "libcore/vectorize/vectorizer.h"
 
 namespace dl::vectorize {
@@ -15,6 +16,7 @@ class CategoryVectorizer : public Vectorizer {
   CategoryVectorizer(const RecipeSettings& settings,
                      const std::vector<std::string>& known)
       : column_(settings.text("from")),
+        pattern_(settings),
         classes_(known.empty() && settings.has("classes")
                      ? settings.texts("classes")
                      : known) {}
@@ -22,7 +24,7 @@ class CategoryVectorizer : public Vectorizer {
   data::Field field() const override { return {tensor::DType::kI32, {}}; }
 
   std::int64_t see(const Record& record) override {
-    const std::string& name = record.at(column_);
+    const std::string name = pattern_.part_of(record.at(column_));
     const std::int64_t number = classes_.index(name);
     if (number < 0) bad_data(classes_.complaint(name));
     return number;
@@ -41,6 +43,7 @@ class CategoryVectorizer : public Vectorizer {
 
  private:
   std::string column_;
+  Pattern pattern_;
   ClassLabels classes_;
 };
 
@@ -52,6 +55,7 @@ const VectorizerType category_vectorizer = {
     .words = "The number of a class that a column names, as I32.",
     .keys = {{"from", KeyKind::kText, "\"folder\"",
               "The column with the name."},
+             kPatternKey,
              {.name = "classes",
               .kind = KeyKind::kTexts,
               .doc = "The classes, in order; another name is a bad record. "

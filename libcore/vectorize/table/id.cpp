@@ -5,6 +5,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/vectorize/table/pattern.h"
 #include "libcore/vectorize/text.h"
 #include "libcore/vectorize/vectorizer.h"
 
@@ -14,13 +15,15 @@ namespace {
 class IdVectorizer : public Vectorizer {
  public:
   explicit IdVectorizer(const RecipeSettings& settings)
-      : column_(settings.text("from")), size_(settings.integer("bytes")) {}
+      : column_(settings.text("from")),
+        pattern_(settings),
+        size_(settings.integer("bytes")) {}
 
   data::Field field() const override { return {tensor::DType::kU8, {size_}}; }
 
   void put(const Record& record, std::int64_t, Workspace*,
            std::span<std::byte> out) const override {
-    const std::string& text = record.at(column_);
+    const std::string text = pattern_.part_of(record.at(column_));
     if (!is_utf8(text)) bad_data(not_utf8("the id", text));
     if (text.size() > out.size())
       bad_data("the id has " + std::to_string(text.size()) + " bytes, want " +
@@ -32,6 +35,7 @@ class IdVectorizer : public Vectorizer {
 
  private:
   std::string column_;
+  Pattern pattern_;
   std::int64_t size_;
 };
 
@@ -44,6 +48,7 @@ const VectorizerType id_vectorizer = {
         "A text that names the example, which predictions have beside "
         "them: so many bytes of UTF-8, U8, with zeros behind.",
     .keys = {{"from", KeyKind::kText, "\"path\"", "The column with the text."},
+             kPatternKey,
              {.name = "bytes",
               .kind = KeyKind::kInteger,
               .fallback = "256",

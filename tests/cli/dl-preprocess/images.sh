@@ -42,3 +42,40 @@ for operand in photos.tar photos.tar.gz 'pipe:cat photos.tar' -; do
 done
 dl-preprocess images -q --size 8x6 --no-provenance photos/bee/*.p?m -o files.dls
 dl-shard --head 99 --json files.dls | jq -r .id
+
+echo '== parts'
+make -q --size 8x6 --batch 3 -o whole.dls
+for part in 1 2 3; do
+  make -q --size 8x6 --batch 3 --part $part/3 -o part-$part.dls
+  dl-shard --info --json part-$part.dls | jq -c '[.classes[].name]'
+done
+cat part-?.dls | dl-shard --head 99 --json | jq -r .id | sort >a
+dl-shard --head 99 --json whole.dls | jq -r .id | sort | cmp a - && echo 'each picture once'
+make --size 8x6 --part 4/3
+
+echo '== classes by patterns'
+mkdir flat
+cp photos/ant/1.png flat/ant_1.png
+cp photos/bee/1.ppm flat/bee_1.ppm
+
+dl-preprocess images -q --size 8x6 --label-from name --label-pattern '^([a-z]+)_' flat -o flat.dls
+dl-shard --head 9 --json flat.dls | jq -c '[.id, .labels]'
+make --size 8x6 --label-pattern '(' -o out.dls
+make --size 8x6 --label-pattern '^(ant|bee)/' -o out.dls
+
+echo '== WebDataset'
+mkdir web
+cp photos/ant/1.png web/a.png && printf 3 >web/a.cls
+cp photos/bee/1.ppm web/b.ppm && printf 0 >web/b.cls && echo '{}' >web/b.json
+tar -C web -cf web.tar a.png a.cls b.cls b.json b.ppm
+dl-preprocess images -q --size 8x6 --webdataset --classes 10 web.tar -o web.dls
+dl-shard --head 9 --json web.dls | jq -c '[.id, .labels]'
+tar -C web -cf web.tar a.png b.ppm b.cls
+dl-preprocess images --size 8x6 --webdataset --classes 10 web.tar -o out.dls
+
+echo '== a list of bad ones'
+for i in 1 2 3; do : >"photos/cat/$i.png"; done
+make -q --size 8x6 --max-bad 2 --bad-list bad -o out.dls 2>/dev/null
+echo "status $?" && cat bad
+make -q --size 8x6 --max-bad 3 --bad-list bad -o out.dls 2>/dev/null
+echo "status $?" && wc -l <bad

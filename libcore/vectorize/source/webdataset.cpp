@@ -1,0 +1,75 @@
+// Archives as WebDataset has them: files that stand together and have one name
+// up to its first dot are a record, with a column for each suffix.
+
+#include <algorithm>
+
+#include "libcore/base/error.h"
+#include "libcore/vectorize/source/record_source.h"
+
+namespace dl::vectorize {
+namespace {
+
+// "a/b.x.jpg" is the column "x.jpg" of "a/b".
+std::size_t dot_of(const std::string& path) {
+  return std::min(path.find('.', path.rfind('/') + 1), path.size());
+}
+
+class WebDataset : public RecordSource {
+ public:
+  explicit WebDataset(std::vector<std::string> operands)
+      : files_(open_files(std::move(operands), {})) {}
+
+  bool next(Record& record) override {
+    if (!pending_ && !fetch()) return false;
+    const std::string key = key_;
+    record = {};
+    record.columns.emplace("key", key);
+    do {
+      take(record);
+    } while (fetch() && key_ == key);
+    return true;
+  }
+
+ private:
+  bool fetch() {
+    pending_ = files_->next(file_);
+    if (pending_) {
+      const std::string& path = file_.at("path");
+      key_ = path.substr(0, dot_of(path));
+    }
+    return pending_;
+  }
+
+  void take(Record& record) {
+    const std::string& path = file_.at("path");
+    const std::string suffix = path.substr(std::min(dot_of(path) + 1, path.size()));
+    if (record.name.empty()) record.name = file_.name;
+    if (file_.problem.empty()) {
+      try {
+        load(file_);
+        if (!record.columns.emplace(suffix, std::move(file_.columns["bytes"]))
+                 .second)
+          file_.problem = "its example has two files with this suffix";
+      } catch (const Error& e) {
+        file_.problem = e.what();
+      }
+    }
+    if (file_.problem.empty() || !record.problem.empty()) return;
+    record.name = file_.name;
+    record.problem = file_.problem;
+  }
+
+  std::unique_ptr<RecordSource> files_;
+  Record file_;  // the next one, if pending_
+  std::string key_;
+  bool pending_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordSource> open_webdataset(
+    std::vector<std::string> operands) {
+  return std::make_unique<WebDataset>(std::move(operands));
+}
+
+}  // namespace dl::vectorize
