@@ -49,6 +49,7 @@ struct Args {
   dl::nn::PredictorOptions predictor;
   bool json = false, merge = false, raw = false;
   std::int64_t max_bad = 0;
+  std::string labels;
   const dl::cli::Options* options = nullptr;
 };
 
@@ -74,6 +75,8 @@ void declare(dl::cli::Options& opt, Args& a) {
            "combine reports of several hosts, given as operands, into one");
   opt.add("local", &a.local, "N", "evaluate N inputs in parallel on this host");
   dl::declare_raw(opt, a.raw, a.max_bad);
+  opt.add("labels", &a.labels, "FILE",
+          "raw: CSV with a header, a row for each picture, its path first");
   dl::declare_predictor(opt, a.predictor);
   opt.rest(&a.operands);
 }
@@ -115,7 +118,7 @@ dl::eval::Evaluations evaluate_all(const Args& a,
                                    const std::vector<dl::eval::Bar>& bars) {
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
   if (a.raw) a.options->refuse({"local"}, "does not go with --raw");
-  if (!a.raw) a.options->refuse({"max-bad"}, "is for --raw");
+  if (!a.raw) a.options->refuse({"max-bad", "labels"}, "is for --raw");
   if (a.max_bad < 0) dl::bad_usage("--max-bad must not be negative");
   if (a.local < 0 || a.local > 1024)
     throw Error{Code::kUsage,
@@ -140,7 +143,7 @@ dl::eval::Evaluations evaluate_all(const Args& a,
   const std::vector<std::string> specs = inputs(a);
   if (a.raw) {
     dl::vectorize::BadRecords bad(a.max_bad);
-    const auto examples_of = dl::open_raw(model, specs, options, bad);
+    const auto examples_of = dl::open_raw(model, specs, options, bad, a.labels);
     dl::nn::Predictor predictor(model, options);
     evaluate(total, subjects, predictor, *examples_of, seen);
     dl::report_bad(bad);
@@ -162,7 +165,7 @@ dl::eval::Evaluations evaluate_all(const Args& a,
 dl::eval::Evaluations merge_all(const Args& a) {
   a.options->refuse(
       {"model", "evaluate", "top", "threshold", "batch", "threads", "local",
-       "device", "precision", "raw", "max-bad"},
+       "device", "precision", "raw", "max-bad", "labels"},
       "does not go with --merge, which takes reports");
   dl::eval::Evaluations total;
   std::set<std::string> merged;

@@ -32,7 +32,7 @@ struct Args {
   dl::vectorize::SvmlightOptions svmlight;
   dl::vectorize::RawOptions raw;
   dl::vectorize::ImageOptions images;
-  std::string recipe, bad_list, part;
+  std::string recipe, bad_list, part, labels;
   bool print_recipe = false;
   std::int64_t threads = 0;
   const dl::cli::Options* options = nullptr;
@@ -81,7 +81,10 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.flag("scaled-decoding", &a.images.scaled_decoding,
            "make JPEG smaller while it is decoded: faster, other pixels");
   opt.add("label-from", &a.images.label_from, "COLUMN",
-          "where the class is: folder (the default), name or path");
+          "where the class is: folder (the default), name, path, or a column "
+          "of --labels");
+  opt.add("labels", &a.labels, "FILE",
+          "CSV with a header: a row for each picture, its path first");
   opt.add("label-pattern", &a.images.label_pattern, "REGEX",
           "the part of it that is the class, in parentheses");
   opt.flag("webdataset", &a.images.webdataset,
@@ -163,18 +166,20 @@ inline void check_options(const Args& a) {
   if (wanted != "images")
     a.options->refuse_section("Options for images, and recipes",
                               "is for images");
-  if (wanted == "images")
-    refuse({"regression", "shape", "dtype"}, "is not for images");
+  if (wanted == "images") refuse({"shape", "dtype"}, "is not for images");
+  if (a.reader.regression)
+    refuse({"label-pattern"}, "does not go with --regression");
+  if (a.images.webdataset) refuse({"labels"}, "does not go with --webdataset");
   if (!a.recipe.empty())
     refuse({"size", "fit", "shorter", "interpolation", "color", "max-pixels",
             "scaled-decoding", "classes", "id-bytes", "label-from",
-            "label-pattern", "webdataset"},
+            "label-pattern", "webdataset", "regression"},
            "does not go with --recipe, which says it");
   if (wanted != "idx" && wanted != "raw" && wanted != "images")
     refuse({"no-labels"}, "is for images, idx and raw");
   if (!a.reader.regression) refuse({"targets"}, "is for --regression");
   if (a.no_labels)
-    refuse({"classes", "regression", "label-from", "label-pattern"},
+    refuse({"classes", "regression", "label-from", "label-pattern", "labels"},
            "does not go with --no-labels");
   if (wanted != "raw" && wanted != "images" && a.csv.id.empty())
     refuse({"id-bytes"}, "is for images, for raw, and for csv with --id");

@@ -41,6 +41,8 @@ dl::vectorize::Recipe recipe_of(const Args& a) {
   if (a.recipe.empty()) {
     dl::vectorize::ImageOptions images = a.images;
     images.labels = !a.no_labels;
+    images.table = !a.labels.empty();
+    images.regression = a.reader.regression;
     images.classes = a.reader.classes;
     images.id_bytes = a.reader.id_bytes;
     return dl::vectorize::recipe_of(images);
@@ -66,6 +68,7 @@ std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
   options.batch = a.reader.batch;
   options.threads = a.threads;
   options.labels = !a.no_labels;
+  options.table = a.labels;
   options.index = bad.tolerant();
   std::tie(options.part, options.parts) = part_of(a.part);
   return open_recipe(recipe, inputs, options, bad);

@@ -52,8 +52,12 @@ class Vectorizer {
   virtual void put(const Record& record, std::int64_t seen,
                    Workspace* workspace, std::span<std::byte> out) const = 0;
 
-  // Class names, ..., as far as they are known.  Not while see() runs.
-  virtual void describe(data::About& about) const { static_cast<void>(about); }
+  // Names of classes, targets or columns, as far as they are known.  Not while
+  // see() runs.
+  virtual void describe(data::About& about, bool of_labels) const {
+    static_cast<void>(about);
+    static_cast<void>(of_labels);
+  }
   // A sentence that the user should be warned by, at the end; or "".
   virtual std::string warning() const { return ""; }
 };

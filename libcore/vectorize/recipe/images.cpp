@@ -43,7 +43,10 @@ void set_category(const ImageOptions& given, Options& category) {
   const bool matched = !given.label_pattern.empty();
   std::string from = given.label_from;
   if (from.empty())
-    from = given.webdataset ? "cls" : matched ? "path" : "folder";
+    from = given.webdataset ? "cls"
+           : given.table    ? "label"
+           : matched        ? "path"
+                            : "folder";
   category.set("from", from, "label-from");
   if (matched) category.set("pattern", given.label_pattern, "label-pattern");
   if (!given.classes.empty())
@@ -69,8 +72,17 @@ Recipe recipe_of(const ImageOptions& given) {
   if (given.scaled_decoding)
     image.set("scaled_decoding", true, "scaled-decoding");
   if (given.labels) {
-    Options category("category", tensors["labels"]);
-    set_category(given, category);
+    if (given.regression) {
+      Options number("number", tensors["labels"]);
+      number.set(
+          "from",
+          split_list(given.label_from.empty() ? "label" : given.label_from,
+                     "--label-from"),
+          "label-from");
+    } else {
+      Options category("category", tensors["labels"]);
+      set_category(given, category);
+    }
   }
   Options id("id", tensors["id"]);
   id.set("from", given.webdataset ? "key" : "path", "id");

@@ -21,6 +21,8 @@ struct ImageOptions {
   std::string classes;  // names, separated by commas, their number, or ""
   std::string label_from, label_pattern;
   bool webdataset = false;
+  bool table = false;       // files have a table of labels beside them
+  bool regression = false;  // labels are numbers
 };
 
 // Throws Error: kUsage, "--fit: want one of crop, pad, stretch, got ...".

@@ -44,6 +44,7 @@ std::unique_ptr<data::Examples> open_raw_examples(
   own.threads = options.threads;
   own.labels = options.labels;
   own.classes = known.classes;
+  own.table = options.table;
   own.index = bad.tolerant();
   return std::make_unique<RawExamples>(open_recipe(recipe, operands, own, bad));
 }

@@ -17,8 +17,9 @@ namespace dl::vectorize {
 struct RawExamplesOptions {
   std::int64_t batch = 256;
   std::int64_t threads = 0;
-  bool labels = false;  // whether they are wanted, as for evaluation
-  Log log = {};         // told of libraries of other versions; or none
+  bool labels = false;     // whether they are wanted, as for evaluation
+  std::string table = {};  // as RecipeOptions::table
+  Log log = {};            // told of libraries of other versions; or none
 };
 
 // known: what the model knows of its data.  `bad` must outlive the examples.

@@ -42,6 +42,8 @@ class RecipeReading : public RecipeReader {
     schema_ = std::move(all.schema);
     batch_ = record_examples(options.batch, schema_);
     source_ = recipe.source->open(operands, recipe.suffixes());
+    if (!options.table.empty())
+      source_ = with_table(std::move(source_), options.table);
     const int threads = static_cast<int>(
         options.threads > 0 ? options.threads : available_cores());
     workspaces_.resize(static_cast<std::size_t>(threads));
@@ -115,7 +117,8 @@ class RecipeReading : public RecipeReader {
       tensor.vectorizer->describe(
           slash == std::string::npos
               ? metadata
-              : metadata.parts[tensor.name.substr(slash + 1)]);
+              : metadata.parts[tensor.name.substr(slash + 1)],
+          tensor.name.starts_with("labels"));
     }
     if (options_.index) metadata.schema["index"] = kIndexField;
     metadata.recipe = recipe_;

@@ -18,6 +18,7 @@ struct RecipeOptions {
   std::int64_t threads = 0;  // 0: one for each core
   bool labels = true;        // false: tensors of labels are left out
   std::vector<std::string> classes = {};  // that are known from elsewhere
+  std::string table = {};  // a CSV file with more columns (with_table()), or ""
   // The tensor "index", the place of each example in the input.
   bool index = false;
   // Of `parts` parts, the one that is taken: every parts-th block from block

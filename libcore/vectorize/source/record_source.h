@@ -56,6 +56,13 @@ std::unique_ptr<RecordSource> open_files(std::vector<std::string> operands,
 std::unique_ptr<RecordSource> open_webdataset(
     std::vector<std::string> operands);
 
+// Records of files with more columns: those that a CSV table with a header has
+// beside the first one, which names a file by its path or its name.  A file
+// without a row is a bad record.  The table is kept in memory.
+// Throws Error: kNoInput, kData.
+std::unique_ptr<RecordSource> with_table(std::unique_ptr<RecordSource> source,
+                                         const std::string& table);
+
 // The files below a folder, each folder's in byte order of their names.  Links
 // are followed, but for those that lead back to a folder that they are in.
 std::unique_ptr<RecordSource> open_folder(const std::string& path,

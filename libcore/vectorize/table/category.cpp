@@ -24,7 +24,9 @@ class CategoryVectorizer : public Vectorizer {
   data::Field field() const override { return {tensor::DType::kI32, {}}; }
 
   std::int64_t see(const Record& record) override {
-    const std::string name = pattern_.part_of(record.at(column_));
+    std::string name = pattern_.part_of(record.at(column_));
+    // A file of one line ends with it.
+    while (name.ends_with('\n') || name.ends_with('\r')) name.pop_back();
     const std::int64_t number = classes_.index(name);
     if (number < 0) bad_data(classes_.complaint(name));
     return number;
@@ -36,8 +38,8 @@ class CategoryVectorizer : public Vectorizer {
     std::memcpy(out.data(), &number, sizeof number);
   }
 
-  void describe(data::About& about) const override {
-    about.classes = classes_.names();
+  void describe(data::About& about, bool of_labels) const override {
+    if (of_labels) about.classes = classes_.names();
   }
   std::string warning() const override { return classes_.doubt(); }
 

@@ -79,3 +79,18 @@ make -q --size 8x6 --max-bad 2 --bad-list bad -o out.dls 2>/dev/null
 echo "status $?" && cat bad
 make -q --size 8x6 --max-bad 3 --bad-list bad -o out.dls 2>/dev/null
 echo "status $?" && wc -l <bad
+
+echo '== labels in a table'
+cat >labels.csv <<'EOF'
+file,label,age,weight
+ant_1.png,insect,3,0.5
+bee_1.ppm,bee,7,1e-3
+EOF
+dl-preprocess images -q --size 8x6 flat --labels labels.csv -o t.dls
+dl-shard --info --json t.dls | jq -c '[.classes[].name]'
+dl-preprocess images -q --size 8x6 flat --labels labels.csv --regression --label-from age,weight -o t.dls
+dl-shard --info --json t.dls | jq -c '[.targets, .schema.labels]'
+dl-shard --head 2 --json t.dls | jq -c .labels
+sed -i '3d; s/0.5/x/' labels.csv
+dl-preprocess images --size 8x6 flat --labels labels.csv -o t.dls
+dl-preprocess images --size 8x6 flat --labels labels.csv --regression --label-from weight -o t.dls

@@ -62,7 +62,7 @@ TEST_CASE("every mistake in a recipe is told with its place") {
         "78: 'r.json' is no recipe:\n"
         "  sauce: unknown key; the keys of a recipe are version, source, "
         "tensors, libraries\n"
-        "  tensors.features.type: want one of image, category, id, got "
+        "  tensors.features.type: want one of image, category, number, id, got "
         "\"imag\"; did you mean 'image'?\n"
         "  tensors.id.type: id is the type of the tensor id alone\n"
         "  tensors.labels.clases: unknown key; did you mean 'classes'?\n"

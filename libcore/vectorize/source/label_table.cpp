@@ -1,0 +1,62 @@
+// Records with the columns of a table beside those that they have.
+
+#include <unordered_map>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/vectorize/csv_table.h"
+#include "libcore/vectorize/source/record_source.h"
+
+namespace dl::vectorize {
+namespace {
+
+class WithTable : public RecordSource {
+ public:
+  WithTable(std::unique_ptr<RecordSource> source, const std::string& table)
+      : source_(std::move(source)) {
+    CsvTable csv({table}, ",", true);
+    name_ = csv.name();
+    columns_.assign(csv.names().begin() + 1, csv.names().end());
+    while (csv.next()) {
+      if (csv.size() != csv.names().size())
+        bad_data(csv.place() + ": has " + std::to_string(csv.size()) +
+                 " columns, the header " + std::to_string(csv.names().size()));
+      std::vector<std::string> row;
+      for (std::size_t i = 1; i < csv.size(); ++i)
+        row.emplace_back(csv.field(i));
+      if (!rows_.emplace(csv.field(0), std::move(row)).second)
+        bad_data(csv.place() + ": " + in_quotes(csv.field(0)) +
+                 " is there twice");
+    }
+  }
+
+  bool next(Record& record) override {
+    if (!source_->next(record)) return false;
+    if (!record.problem.empty()) return true;
+    auto row = rows_.find(record.at("path"));
+    if (row == rows_.end()) row = rows_.find(record.at("name"));
+    if (row == rows_.end()) {
+      record.problem = "it has no row in " + name_;
+      return true;
+    }
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      record.columns.emplace(columns_[i], row->second[i]);
+    return true;
+  }
+  std::int64_t passed_over() const override { return source_->passed_over(); }
+
+ private:
+  std::unique_ptr<RecordSource> source_;
+  std::string name_;
+  std::vector<std::string> columns_;
+  std::unordered_map<std::string, std::vector<std::string>> rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordSource> with_table(std::unique_ptr<RecordSource> source,
+                                         const std::string& table) {
+  return std::make_unique<WithTable>(std::move(source), table);
+}
+
+}  // namespace dl::vectorize
