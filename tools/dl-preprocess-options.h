@@ -38,8 +38,7 @@ struct Args {
   const dl::cli::Options* options = nullptr;
 };
 
-inline void declare(dl::cli::Options& opt, Args& a) {
-  a.options = &opt;
+inline void declare_common(dl::cli::Options& opt, Args& a) {
   opt.add("output,o", &a.output, "FILE", "where the stream goes");
   opt.flag("force,f", &a.force, "write FILE even if nothing has changed");
   opt.add("batch", &a.reader.batch, "N", "examples in a record");
@@ -57,15 +56,18 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "where a line about each bad record goes");
   opt.add("examples", &a.examples, "N",
           "examples that the input has; another number is an error");
-  opt.add(
-      "id-bytes", &a.reader.id_bytes, "N",
-      "csv: length of the longest id (32); raw: each example ends with one");
+  opt.add("id-bytes", &a.reader.id_bytes, "N",
+          "length of the longest id: images (256), csv (32); raw: each example "
+          "ends with one");
   opt.add("threads", &a.threads, "N", "threads that work, 0: every core");
   opt.flag("json", &a.json, "report on standard output as JSON (with -o)");
   opt.flag("no-provenance", &a.no_provenance,
            "do not record how the stream was made");
   opt.flag("no-labels", &a.no_labels,
            "images, idx and raw: the inputs are features alone");
+}
+
+inline void declare_images(dl::cli::Options& opt, Args& a) {
   opt.section("Options for images, and recipes");
   opt.add("size", &a.images.size, "WIDTHxHEIGHT", "size of an example");
   opt.add("fit", &a.images.fit, "WAY",
@@ -94,6 +96,9 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "how examples are made, in the place of a format");
   opt.flag("print-recipe", &a.print_recipe,
            "show the recipe that the options say, and do nothing else");
+}
+
+inline void declare_others(dl::cli::Options& opt, Args& a) {
   opt.section("Options for csv");
   opt.add("label", &a.csv.label, "COLUMNS",
           "columns to predict: names, numbers from 1, -1 for the last, none");
@@ -123,6 +128,17 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("variant", &a.variant, "NAME", "10, 100 or 100-coarse");
   opt.section("Options for raw");
   opt.add("targets", &a.raw.targets, "N", "numbers to predict of an example");
+}
+
+// about_images: for `dl-preprocess images --help` alone, which begins with what
+// is of pictures and leaves the other formats out.
+inline void declare(dl::cli::Options& opt, Args& a, bool about_images) {
+  a.options = &opt;
+  if (about_images) declare_images(opt, a);
+  if (about_images) opt.section("Options for all formats");
+  declare_common(opt, a);
+  if (!about_images) declare_images(opt, a);
+  if (!about_images) declare_others(opt, a);
   opt.rest(&a.operands);
 }
 

@@ -1,6 +1,7 @@
 // dl-preprocess - turn raw files into a DataSet stream
 // For users: man/dl-preprocess.1.scd.  The formats: libcore/vectorize.
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -182,7 +183,12 @@ void run(Args& a, std::vector<std::string> arguments) {
 int main(int argc, char** argv) {
   Args args;
   std::vector<std::string> arguments(argv + (argc > 0), argv + argc);
+  const auto has = [&](const char* word) {
+    return std::ranges::find(arguments, word) != arguments.end();
+  };
+  const bool about_images = has("--help") && has("images");
   return dl::cli::run_tool(
-      kTool, argc, argv, [&](dl::cli::Options& o) { declare(o, args); },
+      kTool, argc, argv,
+      [&](dl::cli::Options& o) { declare(o, args, about_images); },
       [&] { run(args, arguments); });
 }

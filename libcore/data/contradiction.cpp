@@ -89,7 +89,8 @@ std::string difference(const About& before, const About& next,
   return text;
 }
 
-// Where two recipes differ, but for the libraries that they were used with.
+}  // namespace
+
 std::string difference_of_recipes(Json before, Json next, const Sides& names) {
   if (!before.is_object() || !next.is_object()) return "";
   before.erase("libraries");
@@ -100,8 +101,6 @@ std::string difference_of_recipes(Json before, Json next, const Sides& names) {
          ", with another " +
          displayed(changes[0].at("path").get<std::string>().substr(1));
 }
-
-}  // namespace
 
 std::string describe(const Field& field) {
   return std::string(tensor::name_of(field.dtype)) + field.shape.to_string();

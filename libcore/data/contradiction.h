@@ -19,6 +19,11 @@ struct Sides {
 std::string contradiction(const Metadata& before, const Metadata& next,
                           const Sides& names);
 
+// "'b.dls' was made by another recipe than 'a.dls', with another
+// tensors/features/fit"; "" if they are the same but for the libraries that
+// they were used with, or one is none.
+std::string difference_of_recipes(Json before, Json next, const Sides& names);
+
 // "U8[28,28,1]"
 std::string describe(const Field& field);
 

@@ -21,8 +21,9 @@ struct Record {
   // The reason why there is nothing to be made of it, or "".
   std::string problem;
 
-  // The column of that name, or, of names as "jpg;png", the first that is there.
-  // Throws Error: kData, "there is no column 'x'; it has 'bytes', 'path'".
+  // The column of that name, or, of names as "jpg;png", the first that is
+  // there. Throws Error: kData, "there is no column 'x'; it has 'bytes',
+  // 'path'".
   const std::string& at(std::string_view column) const;
 };
 

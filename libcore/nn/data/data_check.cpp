@@ -86,6 +86,10 @@ data::Alignment DataCheck::examine(const data::Metadata& data,
   const bool needed = labels == Labels::kNeeded && wanted_.labels();
   data::Alignment alignment = data::align(data, known(data), needed);
   if (needed) data::add_note(alignment.note, doubt(data));
+  // The examples look alike, but mean something else.
+  data::add_note(alignment.note,
+                 data::difference_of_recipes(known_.recipe, data.recipe,
+                                             {"it", "the model's data"}));
   data::Metadata now = aligned(alignment, data);
   if (!needed) now = without_labels(std::move(now));
   check_metadata(now, wanted_, needed);

@@ -42,7 +42,8 @@ class WebDataset : public RecordSource {
 
   void take(Record& record) {
     const std::string& path = file_.at("path");
-    const std::string suffix = path.substr(std::min(dot_of(path) + 1, path.size()));
+    const std::string suffix =
+        path.substr(std::min(dot_of(path) + 1, path.size()));
     if (record.name.empty()) record.name = file_.name;
     if (file_.problem.empty()) {
       try {

@@ -1,4 +1,5 @@
-// The key "pattern" of vectorizers that take a text: the part of it that counts.
+// The key "pattern" of vectorizers that take a text: the part of it that
+// counts.
 
 #ifndef DL_LIBCORE_VECTORIZE_TABLE_PATTERN_H_
 #define DL_LIBCORE_VECTORIZE_TABLE_PATTERN_H_
@@ -14,9 +15,10 @@ namespace dl::vectorize {
 inline constexpr RecipeKey kPatternKey = {
     .name = "pattern",
     .kind = KeyKind::kText,
-    .doc = "A regular expression, as JavaScript has them, that is found in the "
-           "text; what its first parentheses match is taken, or all of it. A "
-           "text without it is a bad record."};
+    .doc =
+        "A regular expression, as JavaScript has them, that is found in the "
+        "text; what its first parentheses match is taken, or all of it. A "
+        "text without it is a bad record."};
 
 class Pattern {
  public:

@@ -60,3 +60,6 @@ dl-infer --model t.safetensors --raw new
 echo "status $?"
 dl-infer --model m.safetensors --max-bad 1 new.dls
 echo "status $?"
+echo '== another recipe than the model knows'
+dl-preprocess images --size 6x6 --fit crop --interpolation bicubic --color grey --max-bad 1 -q new -o other.dls
+dl-infer --model m.safetensors other.dls >other && cmp -s piped other || echo 'other predictions'
