@@ -54,6 +54,7 @@ void write_records(Reader& reader, const data::Metadata& metadata,
   for (const auto& [tensor, values] : first->tensors)
     bytes += values.bytes().size();
   std::vector<std::unique_ptr<data::RecordPacker>> packers;
+  packers.reserve(static_cast<std::size_t>(threads));
   for (int i = 0; i < threads; ++i)
     packers.push_back(std::make_unique<data::RecordPacker>(metadata, name));
   Engine<data::DataSet, Packed> engine(

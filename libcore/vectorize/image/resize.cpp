@@ -48,9 +48,12 @@ Curve curve_of(Filter filter) {
 }
 
 std::int32_t fixed(double weight) {
-  return static_cast<std::int32_t>((weight < 0 ? -0.5 : 0.5) +
-                                   weight * (1 << kWeightBits));
+  const double half = weight < 0 ? -0.5 : 0.5;
+  return static_cast<std::int32_t>(half + weight * (1 << kWeightBits));
 }
+
+// Towards 0, as Pillow does.
+std::int64_t cut_off(double x) { return static_cast<std::int64_t>(x); }
 
 Weights weights_of(std::int64_t from, std::int64_t to, Filter filter) {
   const Curve curve = curve_of(filter);
@@ -64,10 +67,10 @@ Weights weights_of(std::int64_t from, std::int64_t to, Filter filter) {
   for (std::int64_t i = 0; i < to; ++i) {
     const double center = (static_cast<double>(i) + 0.5) * scale;
     const double per = 1 / stretch;
-    const auto first = static_cast<std::int32_t>(std::max<std::int64_t>(
-        static_cast<std::int64_t>(center - reach + 0.5), 0));
+    const auto first = static_cast<std::int32_t>(
+        std::max<std::int64_t>(cut_off(center - reach + 0.5), 0));
     const auto end = static_cast<std::int32_t>(
-        std::min(static_cast<std::int64_t>(center + reach + 0.5), from));
+        std::min(cut_off(center + reach + 0.5), from));
     const std::int32_t size = end - first;
     double sum = 0;
     for (std::int32_t k = 0; k < size; ++k)

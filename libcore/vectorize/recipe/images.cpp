@@ -67,8 +67,7 @@ Recipe recipe_of(const ImageOptions& given) {
     image.set("interpolation", given.interpolation, "interpolation");
   if (!given.color.empty()) image.set("color", given.color, "color");
   if (given.shorter != 0) image.set("shorter", given.shorter, "shorter");
-  if (given.max_pixels != 0)
-    image.set("max_pixels", given.max_pixels, "max-pixels");
+  image.set("max_pixels", given.max_pixels, "max-pixels");
   if (given.scaled_decoding)
     image.set("scaled_decoding", true, "scaled-decoding");
   if (given.labels) {

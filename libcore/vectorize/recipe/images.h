@@ -15,7 +15,7 @@ namespace dl::vectorize {
 struct ImageOptions {
   std::string size;  // "224x224", width and height
   std::string fit, interpolation, color;
-  std::int64_t shorter = 0, max_pixels = 0, id_bytes = 0;
+  std::int64_t shorter = 0, max_pixels = 100'000'000, id_bytes = 0;
   bool scaled_decoding = false;
   bool labels = true;
   std::string classes;  // names, separated by commas, their number, or ""
