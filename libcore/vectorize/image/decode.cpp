@@ -1,5 +1,6 @@
 #include "libcore/vectorize/image/decode.h"
 
+#include <algorithm>
 #include <new>
 #include <span>
 
@@ -32,6 +33,12 @@ void check_pixels(std::int64_t width, std::int64_t height,
   if (width < 1 || height < 1)
     bad_data("a picture of " + std::to_string(width) + " x " +
              std::to_string(height) + " pixels");
+  // The weights of resizing take memory as the sides do.
+  constexpr std::int64_t kMaxSide = 1 << 20;
+  if (std::max(width, height) > kMaxSide)
+    bad_data("it has " + std::to_string(width) + " x " +
+             std::to_string(height) + " pixels, want " +
+             std::to_string(kMaxSide) + " a side at most");
   if (width > limits.max_pixels / height)
     bad_data("it has " + std::to_string(width) + " x " +
              std::to_string(height) + " pixels, want " +

@@ -81,6 +81,8 @@ TEST_CASE("pictures that are none are refused") {
   CHECK(refused("P5 0 1 255\n") == "65: PNM: a picture of 0 x 1 pixels");
   CHECK(refused("P5 40 40 255\n") ==
         "65: PNM: it has 40 x 40 pixels, want 1000 at most (max_pixels)");
+  CHECK(refused("P5 2000000 1 255\n") ==
+        "65: PNM: it has 2000000 x 1 pixels, want 1048576 a side at most");
   CHECK(refused("P2 9 9 255 1 2") == "65: PNM: it is cut short");
   CHECK_THAT(refused("hello, I am a text of some length"),
              Catch::Contains("it is no picture that is read (text"));
