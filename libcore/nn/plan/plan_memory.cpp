@@ -31,10 +31,9 @@ class Block {
   std::int64_t begin() const { return buffers_.front().begin; }
   bool is_full() const { return buffers_.size() >= kMost; }
   void insert(const PlacedBuffer& buffer) {
-    buffers_.insert(
-        std::ranges::upper_bound(buffers_, buffer.begin, {},
-                                 &PlacedBuffer::begin),
-        buffer);
+    buffers_.insert(std::ranges::upper_bound(buffers_, buffer.begin, {},
+                                             &PlacedBuffer::begin),
+                    buffer);
     sum_up();
   }
   // The upper half of it leaves.
@@ -94,10 +93,8 @@ class Block {
 
 void insert(std::vector<Block>& blocks, const PlacedBuffer& buffer) {
   if (blocks.empty()) return blocks.emplace_back().insert(buffer);
-  auto block =
-      std::ranges::upper_bound(blocks, buffer.begin, {}, [](const Block& b) {
-        return b.begin();
-      });
+  auto block = std::ranges::upper_bound(
+      blocks, buffer.begin, {}, [](const Block& b) { return b.begin(); });
   if (block != blocks.begin()) --block;
   block->insert(buffer);
   if (!block->is_full()) return;
@@ -118,9 +115,8 @@ Places place(std::span<const PlannedBuffer> buffers, std::int64_t examples,
   }
   std::vector<std::size_t> order(buffers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return sizes[a] > sizes[b];
-  });
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
 
   Places places{std::vector<std::int64_t>(buffers.size()), 0};
   std::vector<Block> blocks;  // by offset
