@@ -139,6 +139,21 @@ void want_input(Site& site, const Window& window, const Sizes& extents) {
     places_at(site, window, k, extents[k], 0);
 }
 
+// Where windows do not reach as far as the input, ONNX pads it by nothing, and
+// ONNX Runtime's means begin behind its first.
+void want_same_means(Site& site, const Window& window, const Sizes& kernel,
+                     const Sizes& extents) {
+  if (!site.node().text("auto_pad", "NOTSET").starts_with("SAME")) return;
+  for (std::size_t k = 0; k < kernel.size(); ++k) {
+    const std::int64_t stride = window.stride[k],
+                       last = (extents[k] - 1) / stride * stride;
+    if (last + kernel[k] + 1 < extents[k])
+      site.refuse(
+          "runtimes differ in where a window that is smaller than its stride "
+          "begins; pads would be needed");
+  }
+}
+
 template <bool kMax>
 void pool(Site& site) {
   const Node& node = site.node();
@@ -157,6 +172,7 @@ void pool(Site& site) {
         "runtimes differ in how they pad a window with gaps by themselves; "
         "pads would be needed");
   want_input(site, window, extents);
+  if (!kMax) want_same_means(site, window, kernel, extents);
   const bool counts = !kMax && node.integer("count_include_pad", 0) != 0;
   const auto counted_out = [&] {
     const auto more = kMax ? std::nullopt : shares(window, extents, counts);

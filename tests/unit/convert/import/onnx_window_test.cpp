@@ -164,6 +164,22 @@ Graph spread(std::int64_t points, std::int64_t stride) {
   return graph;
 }
 
+TEST_CASE("means of windows that do not reach as far as the input") {
+  const auto means = [](const std::string& op, std::int64_t extent) {
+    Graph graph({-1, 1, extent});
+    graph.node(op, {"x"}, "p")
+        .with("kernel_shape", Ints{1})
+        .with("strides", Ints{3})
+        .with("auto_pad", std::string("SAME_UPPER"));
+    return graph.end("p", (extent + 2) / 3);
+  };
+  CHECK(means("AveragePool", 2).gap({1, 2}, {1}) <= kNear);
+  CHECK(means("AveragePool", 4).gap({1, 2, 3, 4}, {1, 4}) <= kNear);
+  CHECK(means("MaxPool", 3).gap({1, 2, 3}, {1}) <= kNear);
+  CHECK(means("AveragePool", 3).refusal().find("runtimes differ") !=
+        std::string::npos);
+}
+
 TEST_CASE("a transposed convolution is as large as it says") {
   const Reals x = {1, 2};
   // [1, 10, 102, 20, 200] without a bias.
