@@ -329,6 +329,31 @@ class Graph:
             return self.add(op, self.constant(self.numbers(c)), self.constant(self.numbers(c)), num_groups=groups, epsilon=0.1)
         self.add(op, axis=self.axis(signed=True)[1], p=self.whole(1, 2))
 
+    def spelt_norm(self):
+        """A layer norm or one of squares in single steps, over any axes."""
+        x, rank = self.value, len(self.shape)
+        own = [int(a) for a in self.random.permutation(np.arange(1, rank))[:self.whole(1, rank - 1)]]
+        axes = [a - rank if self.opset >= 11 and self.maybe() else a for a in own]
+        centred = self.maybe()
+
+        def step(op, *inputs, **attributes):
+            out = self.name()
+            self.nodes.append(helper.make_node(op, list(inputs), [out], **attributes))
+            return out
+
+        def mean(value):
+            return step("ReduceMean", value, self.wholes(axes)) if self.opset >= 18 else step("ReduceMean", value, axes=axes)
+        if centred:
+            x = step("Sub", x, mean(x))
+        square = step("Pow", x, self.constant(np.float32(2))) if self.maybe() else step("Mul", x, x)
+        value = step("Div", x, step("Sqrt", step("Add", mean(square), self.constant(np.float32(0.01)))))
+        weights = [e if k in own else 1 for k, e in enumerate(self.shape)]
+        if self.maybe(0.7):
+            value = step("Mul", value, self.constant(self.numbers(*weights)))
+            if centred:
+                value = step("Add", value, self.constant(self.numbers(*weights)))
+        self.value, self.shape = value, self.shape_of(value)
+
     def matmul(self):
         inner, units = self.shape[-1], self.whole(1, 4)
         if len(self.shape) > 2 and self.maybe(0.2):
@@ -409,7 +434,7 @@ class Graph:
         self.add("Expand", self.wholes(shape))
 
 
-KINDS = (["conv", "conv_transpose", "pad", "softmax", "reduce", "norm"] * 2 + ["pool"] * 4 +
+KINDS = (["conv", "conv_transpose", "pad", "softmax", "reduce", "norm", "spelt_norm"] * 2 + ["pool"] * 4 +
          ["global_pool", "activation", "activation", "prelu", "clip", "transpose", "transpose", "reshape", "flatten",
           "squeeze", "unsqueeze", "concat", "split", "gather", "slice", "matmul", "gemm", "arithmetic", "arithmetic",
           "with_itself", "depth", "resize", "expand"])

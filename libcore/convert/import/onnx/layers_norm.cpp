@@ -157,10 +157,9 @@ bool layer_norm_of_groups(Site& site, const Flow& given,
   return true;
 }
 
-// The axes of the norm go behind the others and become one, and go back.
-void layer_norm(Site& site) {
+// Axes that a norm is over: from one on, or as a pattern found them.
+std::vector<bool> axes_over(Site& site, const Flow& flow) {
   const Node& node = site.node();
-  Flow flow = site.real(site.flow(0));
   const std::size_t rank = flow.axes.size();
   std::vector<bool> over(rank, false);
   if (node.has("axes"))
@@ -170,54 +169,87 @@ void layer_norm(Site& site) {
     std::fill(over.begin() + static_cast<std::ptrdiff_t>(
                                  site.axis(node.integer("axis", -1), rank)),
               over.end(), true);
-  const auto axes = static_cast<std::size_t>(std::ranges::count(over, true));
   for (std::size_t k = 0; k < rank; ++k)
     if (over[k] && std::ranges::count(flow.axes[k], kBatch) > 0)
       site.refuse("it is over the batch");
-  if (axes == 0) site.refuse("it is over no axis");
-  const Sizes given = site.shape(flow);
+  if (std::ranges::count(over, true) == 0) site.refuse("it is over no axis");
+  return over;
+}
+
+// Axes that go behind the others and become one, and go back.
+class Behind {
+ public:
+  Behind(Site& site, Flow given, const std::vector<bool>& over)
+      : flow(std::move(given)), site_(site) {
+    const Sizes own_shape = site.shape(flow);
+    const std::size_t rank = over.size();
+    for (const bool of_norm : {false, true})
+      for (std::size_t k = 0; k < rank; ++k)
+        if (over[k] == of_norm) order_.push_back(k);
+    const std::vector<Axis> own = flow.axes;
+    for (std::size_t k = 0; k < rank; ++k) {
+      flow.axes[k] = own[order_[k]];
+      shape_.push_back(own_shape[order_[k]]);
+      if (over[order_[k]]) count *= shape_.back();
+    }
+    const auto axes = static_cast<std::size_t>(std::ranges::count(over, true));
+    first = rank - axes;
+    joins_ = axes > 1;
+    if (joins_) {
+      Sizes joined(shape_.begin(),
+                   shape_.begin() + static_cast<std::ptrdiff_t>(first));
+      joined.push_back(count);
+      flow = site.regrouped(flow, joined);
+    }
+    flow = site.with_last(flow, first);
+    flow.linear = nullptr;
+    flow.positive = false;
+  }
+  Flow back(Flow made) const {
+    if (joins_) made = site_.regrouped(made, shape_);
+    const std::vector<Axis> turned = made.axes;
+    for (std::size_t k = 0; k < order_.size(); ++k)
+      made.axes[order_[k]] = turned[k];
+    return made;
+  }
+
+  Flow flow;  // whose axis `first` they are, the last
+  std::size_t first = 0;
+  std::int64_t count = 1;  // of its elements
+
+ private:
+  Site& site_;
+  std::vector<std::size_t> order_;
+  Sizes shape_;
+  bool joins_ = false;
+};
+
+// Weights of a norm that has so many elements, along its axes alone.
+void want_weights(const Site& site, const Constant* weights, std::int64_t count,
+                  const std::vector<bool>& over) {
+  want_count(site, weights, count);
+  if (!is_along(weights, over))
+    site.refuse("its factors differ along other axes than it is over");
+}
+
+void layer_norm(Site& site) {
+  const Flow given = site.real(site.flow(0));
+  const std::vector<bool> over = axes_over(site, given);
   if (site.has(3))
-    want_kept(site, site.known(3, "shape").wholes(), given, over);
+    want_kept(site, site.known(3, "shape").wholes(), site.shape(given), over);
   const Constant *gamma = optional(site, 1, "factor"),
                  *beta = optional(site, 2, "offset");
   if (!is_along(gamma, over) || !is_along(beta, over))
-    if (layer_norm_of_groups(site, flow, over)) return;
-  // A view with other axes last.
-  std::vector<std::size_t> order;
-  for (const bool of_norm : {false, true})
-    for (std::size_t k = 0; k < rank; ++k)
-      if (over[k] == of_norm) order.push_back(k);
-  const std::vector<Axis> own = flow.axes;
-  Sizes shape;
-  std::int64_t count = 1;
-  for (std::size_t k = 0; k < rank; ++k) {
-    flow.axes[k] = own[order[k]];
-    shape.push_back(given[order[k]]);
-    if (over[order[k]]) count *= shape.back();
-  }
-  const std::size_t first = rank - axes;
-  if (axes > 1) {
-    Sizes joined(shape.begin(),
-                 shape.begin() + static_cast<std::ptrdiff_t>(first));
-    joined.push_back(count);
-    flow = site.regrouped(flow, joined);
-  }
-  flow = site.with_last(flow, first);
-  for (const Constant* one : {gamma, beta}) {
-    want_count(site, one, count);
-    if (!is_along(one, over))
-      site.refuse("its factors differ along other axes than it is over");
-  }
-  flow.linear = nullptr;
-  flow.positive = false;
+    if (layer_norm_of_groups(site, given, over)) return;
+  const Behind behind(site, given, over);
+  want_weights(site, gamma, behind.count, over);
+  want_weights(site, beta, behind.count, over);
+  Flow flow = behind.flow;
   static_cast<Value&>(flow) = site.add(
       "", {{"type", "layer_norm"}, {"epsilon", epsilon_of(site)}}, {flow});
   site.fill(flow.node, "gamma", numbers(gamma, 1));
   site.fill(flow.node, "beta", numbers(beta, 0));
-  if (axes > 1) flow = site.regrouped(flow, shape);
-  const std::vector<Axis> turned = flow.axes;
-  for (std::size_t k = 0; k < rank; ++k) flow.axes[order[k]] = turned[k];
-  site.give(std::move(flow));
+  site.give(behind.back(std::move(flow)));
 }
 
 void group(Site& site) {
@@ -341,12 +373,10 @@ void local_response(Site& site) {
   site.give(std::move(flow));
 }
 
-// x / sqrt(sum of x^2 + epsilon) along one axis, which is the last one then.
-Flow of_length_one(Site& site, std::int64_t axis, const std::string& part,
+// x / sqrt(sum of x^2 + epsilon) along axes that went behind.
+Flow of_length_one(Site& site, const Behind& behind, const std::string& part,
                    double epsilon) {
-  const Flow& given = site.flow(0);
-  Flow flow = site.with_last(given, site.axis(axis, given.axes.size()));
-  flow.linear = nullptr;
+  Flow flow = behind.flow;
   static_cast<Value&>(flow) =
       site.add(part, {{"type", "l2_normalize"}, {"epsilon", epsilon}}, {flow});
   return flow;
@@ -354,47 +384,45 @@ Flow of_length_one(Site& site, std::int64_t axis, const std::string& part,
 
 // For a norm with a floor, the floor is under the root.
 void l2_normalize(Site& site) {
-  const Sizes axes = site.node().integers("axes", {});
-  if (axes.size() != 1) site.refuse("it is over several axes");
   const double floor = site.node().number("floor", 0),
                least = std::max(floor * floor, 1e-30);
-  site.give(
-      of_length_one(site, axes[0], "", site.node().number("epsilon", least)));
+  const Flow& given = site.flow(0);
+  const Behind behind(site, given, axes_over(site, given));
+  site.give(behind.back(
+      of_length_one(site, behind, "", site.node().number("epsilon", least))));
 }
 
 void lp_normalize(Site& site) {
   if (site.node().integer("p", 2) != 2)
     site.refuse("it divides by a sum of sizes; a p of 2 would be needed");
-  site.give(of_length_one(site, site.node().integer("axis", -1), "", 1e-30));
+  const Flow& given = site.flow(0);
+  std::vector<bool> over(given.axes.size(), false);
+  over[site.axis(site.node().integer("axis", -1), over.size())] = true;
+  const Behind behind(site, given, over);
+  site.give(behind.back(of_length_one(site, behind, "", 1e-30)));
 }
 
 // The mean of squares is their sum by their count.
 void rms_norm(Site& site) {
-  const Node& node = site.node();
-  const Flow& given = site.flow(0);
-  const Sizes axes =
-      node.integers("axes", {node.has("axes") ? 0 : node.integer("axis", -1)});
-  const std::size_t rank = given.axes.size();
-  if (axes.size() != 1 ||
-      (!node.has("axes") && site.axis(axes[0], rank) + 1 != rank))
-    site.refuse("it is over several axes; one would be needed");
-  const std::size_t axis = site.axis(axes[0], rank);
-  const auto count = static_cast<double>(site.extent_of(given, axis));
+  const Flow given = site.real(site.flow(0));
+  const std::vector<bool> over = axes_over(site, given);
   const Constant* weight = optional(site, 1, "factor");
+  const Behind behind(site, given, over);
+  want_weights(site, weight, behind.count, over);
+  const auto count = static_cast<double>(behind.count);
   const double root = std::sqrt(count);
-  Flow flow =
-      of_length_one(site, axes[0], weight != nullptr ? "unit" : "length",
-                    epsilon_of(site) * count);
+  Flow flow = of_length_one(site, behind, weight != nullptr ? "unit" : "length",
+                            epsilon_of(site) * count);
   if (weight == nullptr) {
     static_cast<Value&>(flow) =
         site.add("", {{"type", "scale"}, {"factor", root}}, {flow});
-    return site.give(std::move(flow));
+    return site.give(behind.back(std::move(flow)));
   }
-  want_count(site, weight, static_cast<std::int64_t>(count));
   std::vector<float> all = weight->reals();
   for (float& one : all) one = static_cast<float>(one * root);
   const Constant factor = Constant::of_reals(weight->shape(), std::move(all));
-  site.give(scaled_by(site, flow, axis, &factor, nullptr, true));
+  site.give(
+      behind.back(scaled_by(site, flow, behind.first, &factor, nullptr, true)));
 }
 
 }  // namespace

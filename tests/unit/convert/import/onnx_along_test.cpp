@@ -295,6 +295,48 @@ TEST_CASE("bounds may be one for each number, and lines are cut anywhere") {
   CHECK(bent.gap({-1, 2}, {-3.7927234F, 6}) <= kNear);
 }
 
+TEST_CASE("norms of squares and lengths over any axes but the batch") {
+  // [2 steps, 2 channels] and weights along what each is over.
+  const Reals x = {1, 2, 3, 4};
+  const auto squares = [&](const Ints& axes, const Ints& dims, const Reals& w) {
+    Graph graph({-1, 2, 2});
+    graph.reals("two", {}, {2})
+        .reals("e", {}, {1e-9F})
+        .reals("w", dims, w)
+        .node("Pow", {"x", "two"}, "q")
+        .node("ReduceMean", {"q"}, "m")
+        .with("axes", axes);
+    graph.node("Add", {"m", "e"}, "u")
+        .node("Sqrt", {"u"}, "r")
+        .node("Div", {"x", "r"}, "d")
+        .node("Mul", {"d", "w"}, "n");
+    return graph.end("n", 4);
+  };
+  const auto all = static_cast<float>(std::sqrt(7.5)),
+             odd = static_cast<float>(std::sqrt(5.0)),
+             even = static_cast<float>(std::sqrt(10.0));
+  const Reals whole = {1 / all, 4 / all, 9 / all, 16 / all};
+  CHECK(squares({1, 2}, {2, 2}, x).gap(x, whole) <= kNear);
+  CHECK(squares({-1, -2}, {2, 2}, x).gap(x, whole) <= kNear);
+  CHECK(squares({-2}, {2, 1}, {1, 10})
+            .gap(x, {1 / odd, 2 / even, 30 / odd, 40 / even}) <= 1e-5);
+  CHECK(squares({1, 2}, {3, 2, 2}, Reals(12, 1)).refusal() != "");
+  Graph behind({-1, 2, 2}, 23);
+  behind.reals("w", {2, 2}, x)
+      .node("RMSNormalization", {"x", "w"}, "n")
+      .with("axis", std::int64_t{1})
+      .with("epsilon", 1e-9F)
+      .end("n", 4);
+  CHECK(behind.gap(x, whole) <= kNear);
+  Graph length({-1, 2, 2});
+  length.node("ReduceL2", {"x"}, "n")
+      .with("axes", Ints{1, 2})
+      .node("Div", {"x", "n"}, "d")
+      .end("d", 4);
+  const auto norm = static_cast<float>(std::sqrt(30.0));
+  CHECK(length.gap(x, {1 / norm, 2 / norm, 3 / norm, 4 / norm}) <= kNear);
+}
+
 TEST_CASE("norms: of a length of one, of squares, over one axis of several") {
   Graph length({-1, 2});
   length.node("ReduceL2", {"x"}, "n")
