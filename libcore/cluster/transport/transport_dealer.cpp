@@ -31,7 +31,7 @@ constexpr std::chrono::seconds kRefusedFor{3};
 // Then one that let us in before is lost, and its keys may be others.
 constexpr int kBrokenOff = 3;
 constexpr Milliseconds kProbeEvery{1000};
-constexpr Milliseconds kCheckEvery{20};
+constexpr Milliseconds kCheckEvery{5};
 constexpr const char* kNoKeys =
     "the master uses no keys (handshake refused); is it the right one?";
 constexpr int kHandshakeFailed = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |

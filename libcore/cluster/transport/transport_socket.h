@@ -73,7 +73,7 @@ std::size_t bytes_of(const Encoded& frames);
 // else is done with a socket may hide that.
 class News {
  public:
-  News(std::array<int, 2> descriptors) : descriptors_(descriptors) {}
+  explicit News(std::array<int, 2> descriptors) : descriptors_(descriptors) {}
 
   bool may_be();                        // asks the kernel at most
   void all_read() { unread_ = false; }  // until nothing was there
