@@ -22,7 +22,7 @@
 #include "libcore/eval/report.h"
 #include "libcore/io/source.h"
 #include "libcore/nn/predict/predictor.h"
-#include "tools/predictor-options.h"
+#include "tools/dl-eval-options.h"
 
 namespace {
 
@@ -40,46 +40,6 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-eval --model m.safetensors --evaluate roc --json test.dls >a.json\n"
         "dl-eval --merge --min accuracy=0.99 host*.json",
 };
-
-struct Args {
-  std::string model;
-  std::vector<std::string> kinds, least, most, operands;
-  std::int64_t top = 0, local = 0;
-  std::string threshold;
-  dl::nn::PredictorOptions predictor;
-  bool json = false, merge = false, raw = false;
-  std::int64_t max_bad = 0;
-  std::string labels;
-  const dl::cli::Options* options = nullptr;
-};
-
-void declare(dl::cli::Options& opt, Args& a) {
-  a.options = &opt;
-  opt.add("model,m", &a.model, "FILE",
-          "model to evaluate, as dl-master wrote it");
-  opt.add("evaluate,e", &a.kinds, "[OUTPUT=]KIND",
-          "kind of evaluation: classification, binary, roc, regression or "
-          "calibration; may be repeated");
-  opt.add("top", &a.top, "N",
-          "for classification: also the share of labels among the N likeliest "
-          "classes");
-  opt.add("threshold", &a.threshold, "P",
-          "lowest output, or probability of the second of two classes, that "
-          "counts as yes");
-  opt.add("min", &a.least, "METRIC=VALUE",
-          "exit with status 1 if METRIC is below VALUE");
-  opt.add("max", &a.most, "METRIC=VALUE",
-          "exit with status 1 if METRIC is above VALUE");
-  opt.flag("json", &a.json, "write the report as JSON, which --merge can read");
-  opt.flag("merge", &a.merge,
-           "combine reports of several hosts, given as operands, into one");
-  opt.add("local", &a.local, "N", "evaluate N inputs in parallel on this host");
-  dl::declare_raw(opt, a.raw, a.max_bad);
-  opt.add("labels", &a.labels, "FILE",
-          "raw: CSV with a header, a row for each picture, its path first");
-  dl::declare_predictor(opt, a.predictor);
-  opt.rest(&a.operands);
-}
 
 std::vector<std::string> inputs(const Args& a) {
   if (a.operands.empty()) return {"-"};

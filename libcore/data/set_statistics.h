@@ -21,7 +21,7 @@ class SetStatistics {
  public:
   // Throws Error: kData, as Statistics::add().
   void add(const DataSet& set);
-  // Those of the records that come next, in order.
+  // Adds the statistics of the next records, in order.
   void merge(const SetStatistics& next);
   // Replaces those that `metadata` has, which say by now whether integer labels
   // are classes.

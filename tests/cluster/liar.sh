@@ -1,5 +1,5 @@
 #!/bin/bash
-# Of two workers one tells losses that are too high, by no more than could be: the
+# One of two workers reports losses that are too high, by no more than could be: the
 # master finds out by a loss of its own who that is, in each mode, and nothing is
 # undone.
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"

@@ -5,10 +5,9 @@
 // (wire.h) carries magic, protocol version, type, run id, fencing epoch,
 // sequence, lengths and an XXH3 of body and blobs.  Here are the bodies.
 //
-// Every struct has to_message() and from_message(), which checks types, ranges
-// and sizes and throws Error{kProtocol}, "Hello.pid: want integer 0..., got
-// -1". Vectors of float travel as blobs of little-endian binary32; whether they
-// are finite and of the right length is for whoever knows the network to check.
+// from_message() of a struct checks types, ranges and sizes and throws
+// Error{kProtocol}, "Hello.pid: want integer 0..., got -1".  Vectors of float
+// are blobs of little-endian binary32; their length and values are not checked.
 //
 // A conversation:
 //

@@ -263,7 +263,7 @@ void Connector::check_used() {
                              "'; lead it to one, or leave it out");
 }
 
-// Of those that are ready, the first of the document comes next.
+// The first ready layer of the document comes next.
 std::vector<std::size_t> Connector::sorted() {
   std::vector<std::size_t> order, waits_for(from_.size());
   std::vector<std::vector<std::size_t>> after(from_.size());

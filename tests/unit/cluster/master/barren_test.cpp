@@ -52,7 +52,7 @@ TEST_CASE("a worker that is only said to work loses what it was leased") {
     for (int turn = 0; turn < 50; ++turn) master.turn();
     liar.period = kNever;
     liar.tells = 40;
-    // What it was leased would have lasted for hundreds of seconds.
+    // Its leases would have lasted for hundreds of seconds.
     CHECK(seconds_until_over(master) < 400);
     check_exactly_once(folder, s.epochs);
     CHECK(has_said(master, "liar (worker 2) lost: it says that it works and"));

@@ -296,7 +296,7 @@ TEST_CASE("connections with one carrier have its threads, and live alone") {
                                    Log{}, *carrier);
   const std::string peer = meet(second, *goes);
   CHECK(threads_here() == before);
-  // What it said last arrives, though the carrier goes on.
+  // Its last words arrive, though the carrier goes on.
   State state;
   state.parameters.assign(2'000'000, 1.0F);
   REQUIRE(goes->send(state.to_message(), {}, 1h));
@@ -324,7 +324,7 @@ TEST_CASE("sockets are looked at when something came, and then to its end") {
   };
   REQUIRE(read_all());
 
-  // Of two messages that wait, one was received.
+  // One of two waiting messages was received.
   REQUIRE(master.send(peer, beat(1), {}));
   REQUIRE(master.send(peer, beat(2), {}));
   CHECK(turn([&] { return worker.receive(1ms).has_value(); }));
@@ -340,7 +340,7 @@ TEST_CASE("sockets are looked at when something came, and then to its end") {
     return master.receive(0ms).has_value();
   }));
 
-  // What sending has taken note of is not told again.
+  // An event that send() has noted is not reported again.
   REQUIRE(read_all());
   REQUIRE(worker.send(beat(3), {}, 1h));
   CHECK(worker.waiting().unread);

@@ -1,0 +1,53 @@
+// The options of dl-eval.
+
+#ifndef DL_TOOLS_DL_EVAL_OPTIONS_H_
+#define DL_TOOLS_DL_EVAL_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libcore/cli/tool.h"
+#include "tools/predictor-options.h"
+
+struct Args {
+  std::string model;
+  std::vector<std::string> kinds, least, most, operands;
+  std::int64_t top = 0, local = 0;
+  std::string threshold;
+  dl::nn::PredictorOptions predictor;
+  bool json = false, merge = false, raw = false;
+  std::int64_t max_bad = 0;
+  std::string labels;
+  const dl::cli::Options* options = nullptr;
+};
+
+inline void declare(dl::cli::Options& opt, Args& a) {
+  a.options = &opt;
+  opt.add("model,m", &a.model, "FILE",
+          "model to evaluate, as dl-master wrote it");
+  opt.add("evaluate,e", &a.kinds, "[OUTPUT=]KIND",
+          "kind of evaluation: classification, binary, roc, regression or "
+          "calibration; may be repeated");
+  opt.add("top", &a.top, "N",
+          "for classification: also the share of labels among the N likeliest "
+          "classes");
+  opt.add("threshold", &a.threshold, "P",
+          "lowest output, or probability of the second of two classes, that "
+          "counts as yes");
+  opt.add("min", &a.least, "METRIC=VALUE",
+          "exit with status 1 if METRIC is below VALUE");
+  opt.add("max", &a.most, "METRIC=VALUE",
+          "exit with status 1 if METRIC is above VALUE");
+  opt.flag("json", &a.json, "write the report as JSON, which --merge can read");
+  opt.flag("merge", &a.merge,
+           "combine reports of several hosts, given as operands, into one");
+  opt.add("local", &a.local, "N", "evaluate N inputs in parallel on this host");
+  dl::declare_raw(opt, a.raw, a.max_bad);
+  opt.add("labels", &a.labels, "FILE",
+          "raw: CSV with a header, a row for each picture, its path first");
+  dl::declare_predictor(opt, a.predictor);
+  opt.rest(&a.operands);
+}
+
+#endif  // DL_TOOLS_DL_EVAL_OPTIONS_H_
