@@ -22,8 +22,8 @@ class BadRecords {
                       std::function<void(const std::string&)> tell = {})
       : max_(max), tell_(std::move(tell)) {}
 
-  // what: "'a.csv', line 7, column 3 ('age'): want a number, got 'x'".
-  // Throws Error{kData, what} when there are more than max.
+  // Adds a record, said as "'a.csv', line 7, column 3 ('age'): want a number,
+  // got 'x'". Throws Error{kData, what} when there are more than max.
   void add(const std::string& what);
 
   bool tolerant() const { return max_ > 0; }

@@ -44,7 +44,7 @@ class ClassLabels {
   std::string refusal(std::string_view name) const;  // "": it may be one more
   void add(std::string name);
   bool fixed_ = false;
-  // Of the open ones: those that are numbers, and those of them with a
+  // Labels of open classes: those that are numbers, and those of them with a
   // fraction.
   int numbers_seen_ = 0, fractions_seen_ = 0;
   std::int64_t labels_seen_ = 0;  // that are of a class

@@ -18,7 +18,7 @@
 
 namespace dl::vectorize {
 
-// What is done about a field that is empty or says NA.
+// Rule for a field that is empty or says NA.
 struct MissingRule {
   enum Kind { kFail, kSkip, kFill } kind = kFail;
   double value = 0;
@@ -54,15 +54,15 @@ class CsvFields {
 
   // Schema of a row, names of classes and columns.
   void describe(data::Metadata& metadata) const;
-  // What the user should be warned of, when all rows are known; "": nothing.
+  // Warning for the user, when all rows are known; "": nothing.
   std::string warning() const { return classes_.doubt(); }
 
  private:
   void choose_columns();
   void check_names(const std::vector<std::size_t>& columns) const;
   void choose_shape();
-  // What is wrong with the field, or ""; *skip says that it lacks a value and
-  // that such rows are left out.
+  // Error in the field, or ""; *skip says that it lacks a value and that such
+  // rows are left out.
   std::string features(bool& skip);
   // Looks at the columns of the current row that lack a sentence in `problems`.
   void add_problems(std::map<std::size_t, std::string>& problems);

@@ -101,8 +101,7 @@ class SequenceReader : public ExampleReader {
       } else {
         put_step(set, n, steps++);
       }
-      // What is known of the whole, which may lie behind the rows that are
-      // kept.
+      // Metadata of the whole, which may lie behind the rows that are kept.
       if (!csv_.per_step) fields_.put_label(set, n);
     }
     if (too_long && longer_ == Longer::kSkip) {

@@ -37,7 +37,7 @@ class CsvTable {
   // header, names that were meant to be one.
   bool is_first() const { return row_ == (header_ ? 2 : 1); }
 
-  // Of the columns; "" without a header.
+  // Names of the columns; "" without a header.
   const std::vector<std::string>& names() const { return names_; }
   bool has_header() const { return header_; }
   // The column that a name, or a number from 1 (-1: the last), means.

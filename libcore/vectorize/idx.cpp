@@ -283,7 +283,8 @@ class IdxReader : public Reader {
     }
   }
 
-  // Of the first of an example's labels that is no class; "" if all are.
+  // Complaint about the first of an example's labels that is no class; "" if
+  // all are.
   std::string complaint(const Tensor& labels, std::int64_t example,
                         std::int64_t places) {
     for (std::int64_t i = example * places; i < (example + 1) * places; ++i) {

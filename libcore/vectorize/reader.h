@@ -35,12 +35,11 @@ class Reader {
   // The examples of the input so far, with those that were left out.
   virtual std::int64_t examples() const = 0;
 
-  // What the user should be warned of, a sentence, when read() returned false;
-  // "": nothing.
+  // Warning for the user, a sentence, when read() returned false; "": nothing.
   virtual std::string warning() const { return ""; }
 };
 
-// What the formats have in common.
+// Options that the formats share.
 struct ReaderOptions {
   std::int64_t batch = 256;  // examples a record, fewer if they are large
   std::string shape;         // of one example, "8,8,1"; "": as the file
@@ -59,7 +58,7 @@ struct CsvOptions {
                                  // comma separated; "none": no labels
   std::string drop;              // columns to leave out, likewise
   std::string missing = "fail";  // fail, skip, fill:VALUE
-  // What a missing value looks like, beside "".
+  // Spellings of a missing value, besides "".
   std::string na = "NA,N/A,NaN,nan,NAN,null,NULL,?";
   // Column that names the sequence a row is a step of: neighbours of one name
   // are an example [steps, columns] with a mask.  "": a row is an example.

@@ -18,7 +18,7 @@ using Schema = std::map<std::string, data::Field>;  // by tensor name
 
 // Each column has its statistics in the metadata, which have a limit.
 constexpr std::int64_t kMaxColumns = std::int64_t{1} << 18;
-// Of one example, and of a record that holds more than one.
+// Limit of an example, and of a record that holds more than one.
 constexpr std::int64_t kMaxBytes = std::int64_t{128} << 20;
 
 // How many examples a record holds: `batch`, or as many as kMaxBytes take.
@@ -26,8 +26,8 @@ constexpr std::int64_t kMaxBytes = std::int64_t{128} << 20;
 // over kMaxColumns.
 std::int64_t record_examples(std::int64_t batch, const Schema& schema);
 
-// What numbers to be predicted are stored in: F32, or F64 where what they are
-// read as has values that F32 cannot hold.
+// Type of stored targets: F32, or F64 where what they are read as has values
+// that F32 cannot hold.
 tensor::DType target_type(tensor::DType read_as);
 
 // n examples of zeros.

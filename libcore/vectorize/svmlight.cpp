@@ -100,7 +100,7 @@ class SvmlightReader : public ExampleReader {
     std::string_view rest = trim(text_);
     std::string_view word = next_word(rest);
     std::string problem;
-    // Who has several labels may have none.
+    // An example with several labels may have none.
     const bool labelled = word.find(':') == std::string_view::npos;
     if (labelled)
       problem = label(set.tensors.at("labels"), n, word);

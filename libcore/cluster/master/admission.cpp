@@ -122,8 +122,8 @@ void Admission::refuse(Member& refused, const Error& error) {
   tell_refusal(error.what());
 }
 
-// Of an earlier start of this master, or given up: what it has is of no use,
-// and it might wait for us for ever.
+// A message of an earlier start of this master, or of a worker that was given
+// up: what it has is of no use, and it might wait for us for ever.
 void Admission::send_away(const RouterSocket::Incoming& incoming) {
   if (incoming.received.message.type == MessageType::kLeave ||
       !context_.link.idle(incoming.peer))

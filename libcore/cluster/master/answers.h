@@ -69,7 +69,8 @@ class Answers {
   bool anybody_but(const Member& member);
 
   RunContext& context_;
-  // Of this epoch: of which parties the answer for a mini-batch was rejected.
+  // Doubts of this epoch: of which parties the answer for a mini-batch was
+  // rejected.
   std::int64_t doubts_epoch_ = 0;
   std::map<std::int64_t, std::set<std::uint64_t>> doubts_;
   LineLimit rejections_told_{kRejectionsTold};

@@ -22,7 +22,8 @@ std::string file_of(const RunContext& context, bool evaluation,
 
 std::int64_t Phase::leaves_out_from(std::int64_t) const { return 0; }
 
-// What no worker can use is told from what one worker cannot.
+// Distinguishes a record that no worker can use from one that one worker
+// cannot.
 void Phase::take_bad_record(Member& member, const Fault& fault) {
   try {
     context_.examine({is_evaluation(), fault.shard, fault.record});

@@ -12,8 +12,8 @@ namespace {
 constexpr int kMostFailedCheckpoints = 3;
 constexpr double kEpochCheckpoints = 1;  // seconds between two, at the least
 
-// What the update log may grow to before a checkpoint takes its place: so many
-// times the checkpoint, and what is nothing to a disk.
+// Size of the update log at which a checkpoint takes its place: so many times
+// the checkpoint, and what is nothing to a disk.
 constexpr std::uint64_t kLogForCheckpoint = 8;
 constexpr std::uint64_t kLeastLog = std::uint64_t{64} << 20;
 

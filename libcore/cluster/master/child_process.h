@@ -36,8 +36,8 @@ class ChildProcess {
   pid_t pid() const { return pid_; }
   // How it has ended, once.
   std::optional<ProcessEnd> take_end();
-  // What it has written and nobody has read, without waiting; the rest of much
-  // another time.
+  // Output that nobody has read yet, without waiting; the rest of much another
+  // time.
   std::string output();
   // To it and what it has started.
   void send(int signal) const noexcept;

@@ -12,7 +12,7 @@ RunContext& at(RunContext& context, double now) {
   return context;
 }
 
-// What a worker may send before it said Ready.
+// Whether a worker may send this before Ready.
 bool may_come_first(MessageType type) {
   return type == MessageType::kReady || type == MessageType::kBeat ||
          type == MessageType::kFetch || type == MessageType::kLeave;
@@ -110,7 +110,7 @@ void Coordinator::take_beat(Member& member, const Beat& beat) {
     throw Error{Code::kProtocol, "Beat: its feed is ahead of ours"};
   context_.note_exchange(member, beat.exchange);
   feed_tree_.heard(member, beat.feed);
-  // What waits for it tells it as much.
+  // Answers a member that waits for it.
   if (beat.batch >= 0 || context_.link.idle(member.peer))
     context_.outgoing.send(member, Alive{beat.lease, beat.batch}.to_message());
   if (context_.members.beat(member, beat, context_.now))
@@ -184,7 +184,7 @@ void Coordinator::tick_stopping() {
   stopped_ = true;
 }
 
-// What has been learnt is good: the same command may go on from it.
+// The state is good: the same command may go on from it.
 void Coordinator::settle_bad_data() {
   if (context_.failure || std::exchange(context_.save_soon, false))
     checkpoints_.save(stopping());

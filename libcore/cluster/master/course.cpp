@@ -55,8 +55,8 @@ void Course::watch_time() {
   if (!evaluation_) context_.phase->wind_up();
 }
 
-// What comes next begins at once: no message may be due that would bring us
-// back here.
+// The next part begins at once: no message may be due that would bring us back
+// here.
 void Course::tick() {
   const bool& finished = context_.state.finished;
   context_.phase->tick();

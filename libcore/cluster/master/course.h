@@ -47,7 +47,7 @@ class Course {
   void announce(const EpochScore& score, const Evaluations& evaluations);
   void keep_score(EpochScore score);
   void next_epoch();
-  // What early stopping goes by.
+  // Metric of early stopping.
   std::string metric() const;
 
   RunContext& context_;

@@ -76,7 +76,7 @@ StartedWorkers::Hooks Crew::hooks() {
   return hooks;
 }
 
-// Who has joined, and has got on with its work.
+// Notes which workers have joined, and have got on with their work.
 void Crew::note_standing(RunContext& context) {
   std::unordered_map<std::string, const Member*> members;
   for (const Member* member : context.members.present())

@@ -24,9 +24,9 @@ class Crew {
   Crew(const MasterOptions& options, RouterSocket& socket,
        const std::string& told, int local_threads, const Log& log);
 
-  // What a worker says first, one of these or another, before the run begins;
-  // nothing: it is to stop.
-  // Throws Error: kUnavailable, none came within wait seconds; as look_after().
+  // First message of a worker, one of these or another, before the run begins;
+  // nothing: it is to stop. Throws Error: kUnavailable, none came within wait
+  // seconds; as look_after().
   std::optional<RouterSocket::Incoming> first_word(SocketLink& link,
                                                    double wait);
   // Takes note of who has ended, and starts others in their place.  Null: there

@@ -129,7 +129,7 @@ void DivergenceGuard::take_back(RunState state) {
   context_.diversity.reset();
   context_.caution = {};
   context_.answers.forgive();
-  // What was found of scores that are undone.
+  // Findings about scores that are undone.
   if (context_.failure && context_.failure->code() == Code::kDiverged)
     context_.failure.reset();
   ++context_.averages;  // running statistics are others as well

@@ -11,8 +11,8 @@ namespace dl::cluster {
 
 namespace {
 
-// That a worker measures, and hosts whose lines are where time is short: the
-// others are taken for as slow.
+// Mini-batches that a worker measures, and hosts whose lines are measured if
+// time is short: the others are taken for as slow.
 constexpr std::int64_t kBatches = 20, kQuickBatches = 4;
 constexpr std::size_t kQuickLines = 4;
 // Trips are made until they took so many seconds together, over turns in which
@@ -26,7 +26,7 @@ constexpr std::size_t kFirstLoad = std::size_t{256} << 10;
 // than its turn.
 constexpr std::size_t kMany = 3, kManyBytes = std::size_t{4} << 20;
 
-// Of what sync sends: the gradient and running statistics.
+// Elements that sync sends: the gradient and running statistics.
 std::size_t elements(const RunContext& context) {
   return std::max<std::size_t>(
       context.state.parameters.size() + context.state.statistics.size(), 1);

@@ -45,7 +45,7 @@ void EvaluationRound::speculate() {
   }
 }
 
-// Of what is done; 0: nothing is.
+// Median time of finished work; 0: nothing is.
 double EvaluationRound::median_seconds() {
   if (seconds_.empty()) return 0;
   const auto middle =
@@ -77,7 +77,7 @@ void EvaluationRound::take_done(Member& member, const TaskDone& done) {
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       part.push_back(eval::evaluation_from_json(
           JsonView(done.evaluations[i], Code::kProtocol)));
-      // What cannot be merged is found now, not at the end.
+      // Results that cannot be merged are found now, not at the end.
       eval::make_chosen(kinds[i], context_.subjects)->merge(*part[i]);
     }
   } catch (const Error& error) {

@@ -23,7 +23,7 @@ class EvaluationRound : public Phase {
   bool done() const override { return table_.complete() || winding_up_; }
   bool complete() const { return table_.complete(); }
   bool at_boundary() const override { return true; }
-  // Of training: context.state.committed stays as it is.
+  // The committed ranges of training: context.state.committed stays as it is.
   Ranges committed() const override { return context_.state.committed; }
 
   using Evaluations = std::vector<std::unique_ptr<eval::Evaluation>>;

@@ -29,7 +29,7 @@ class Farewell {
                     const std::string& how);
   // The time is over: who has not answered is lost.
   void end();
-  // What comes now, instead of Coordinator::handle().
+  // Takes messages from now on, instead of Coordinator::handle().
   void take(const RouterSocket::Incoming& incoming);
 
  private:

@@ -44,7 +44,7 @@ void FeedTree::tick() {
   }
 }
 
-// Those who are there and can be reached are in the tree, and nobody else.
+// The tree has exactly the members that are there and can be reached.
 void FeedTree::follow(const Members& members) {
   const auto fits = [&](std::uint64_t number) {
     const auto found = members.find(number);
@@ -67,7 +67,7 @@ void FeedTree::seat(Member& member, std::uint64_t parent,
   Place place;
   place.parent = parent;
   if (parent != 0) place.endpoint = members.at(parent)->seat.endpoint;
-  // Who is to be its parent does not listen yet.
+  // Its parent does not listen yet.
   if (parent != 0 && place.endpoint.empty()) return;
   if (!context_.outgoing.send(member, place.to_message())) return;
   seat.parent = parent;
@@ -95,7 +95,7 @@ void FeedTree::take(Member& member, const Fed& fed) {
     context_.outgoing.send(member, Place{}.to_message());
     return;
   }
-  // What its parent left out; at first the master has sent it that.
+  // Sends what its parent left out; at first the master has sent it that.
   if (context_.members.set_feeder(member, fed.parent) == fed.parent)
     return context_.outgoing.refill(member, fed.have, fed.after);
   seat.misses = 0;

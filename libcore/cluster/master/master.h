@@ -13,7 +13,7 @@
 
 namespace dl::cluster {
 
-// What is said at the end: one screen, and the same for machines.
+// Final words of a run: one screen, and the same for machines.
 struct Outcome {
   std::string text;
   Json json;

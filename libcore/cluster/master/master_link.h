@@ -24,7 +24,7 @@ class MasterLink {
       std::chrono::milliseconds wait, std::span<const int> wake) = 0;
   virtual bool send(const std::string& peer, const SharedMessage& message,
                     const Envelope& envelope) = 0;
-  // Those of tests have no connections.
+  // Links of tests have no connections.
   virtual void let_in(const std::string&) {}
   virtual void end(const std::string&, const std::string&) {}
   virtual std::vector<RouterSocket::Ended> take_ended() { return {}; }

@@ -109,8 +109,8 @@ void MemberWatch::watch_signs_of_life() {
          "it beats but does not move for " +
              format("%.1f s", now - member->moved) + doing,
          false);
-    // Who waits for another one is as still, and without work does not move:
-    // whose line and compute thread are sound comes back so.
+    // A worker that waits for another one is as still, and one without work
+    // does not move: whose line and compute thread are sound comes back so.
     context_.outgoing.send(*member, Rejoin{}.to_message());
   }
 }

@@ -10,14 +10,14 @@ namespace dl::cluster {
 
 namespace {
 
-// What it had begun before it joined may end after that.
+// Its earlier work may end after it joined.
 constexpr std::uint64_t kSlack = 4;
 
 std::string process_of(const Hello& hello) {
   return hello.host + ":" + std::to_string(hello.pid);
 }
 
-// What stays with a process on another connection.
+// The parts of a member that stay with a process on another connection.
 Member former_self(const Member& old) {
   Member member;
   member.returns = old.ready || old.returns;

@@ -77,7 +77,7 @@ bool Outgoing::bring_up_to_date(Member& member) {
     return false;
   }
   if (catch_up(member)) return true;
-  // What else comes to it must not be ahead of the State.
+  // Other messages to it must not be ahead of the State.
   unseat(member);
   if (!send(member, state(), context_.feed.number())) return false;
   member.in_step = true;

@@ -81,9 +81,9 @@ class Phase {
   bool reachable(const Member& member) const {
     return member.can_work() && member.retry <= context_.now;
   }
-  // What this phase does not expect: refuses the answer to work of an earlier
-  // one, and passes over what else may come late.
-  // Throws Error: kProtocol, no worker that goes by the protocol sends it.
+  // Handles messages that this phase does not expect: refuses the answer to
+  // work of an earlier one, and passes over what else may come late. Throws
+  // Error: kProtocol, no worker that goes by the protocol sends it.
   void refuse_late(Member& member, const Message& message);
   // Averaging: a Digest says that the member's replica differs.
   void take_difference(Member& member, const Digest& digest);

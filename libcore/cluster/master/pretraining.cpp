@@ -36,7 +36,7 @@ void check(const MasterOptions& options) {
     throw Error{Code::kUsage, "--pretrain wants --net in a file"};
 }
 
-// What is wrong with the network or its data is known before the first stage.
+// Errors in the network or its data are found before the first stage.
 void check_whole(const MasterOptions& options) {
   if (options.epochs == 0) return;  // the data may lack labels
   for (const auto* operands : {&options.data, &options.eval_data})
@@ -98,7 +98,7 @@ Outcome Pretraining::train_next(MasterOptions options) {
   std::string endpoint;
   options.listening = [&](const std::string& at) { endpoint = at; };
   Outcome outcome = train(options, log_);
-  // What comes after would start from that.
+  // Later stages would start from that.
   if (outcome.verdict && !options.stage.empty()) throw Error(*outcome.verdict);
   if (!outcome.remark.empty() && !options.stage.empty())
     log_(Level::kWarning, outcome.remark);
@@ -144,7 +144,7 @@ void Pretraining::check_stages() const {
         "the network in which '" + layers_[stage] + "' learns by itself");
 }
 
-// What a stage has learnt is what the next one's run began with.
+// The next run began with the result of each stage.
 void Pretraining::keep_to_epochs() const {
   const std::string path = folder_ + "/" + kPretrainFile;
   const std::string wanted = std::to_string(options_.pretrain) + "\n";

@@ -16,8 +16,8 @@ namespace dl::cluster {
 // Throws as run_master() does.
 Outcome pretrain_and_train(const MasterOptions& options, const Log& log);
 
-// Of a command without: its run directory is not one of pretraining.
-// Throws Error: kConfig, it is, and --fresh is not given.
+// For a command without --pretrain: its run directory is not one of
+// pretraining. Throws Error: kConfig, it is, and --fresh is not given.
 void refuse_pretrained(const MasterOptions& options);
 
 }  // namespace dl::cluster

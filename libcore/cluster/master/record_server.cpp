@@ -4,7 +4,7 @@ namespace dl::cluster {
 
 namespace {
 
-// Of an honest worker one, and its evaluation's.
+// An honest worker has one, and one for evaluation.
 constexpr std::size_t kMostFetches = 8;
 
 }  // namespace
@@ -55,7 +55,7 @@ void RecordServer::serve(Member& member, const Fetch& fetch) {
   try {
     record.packed = record_(fetch);
   } catch (const Error& error) {
-    // What becomes of that is settled when the mini-batch is at hand.
+    // Its treatment is decided when the mini-batch is at hand.
     if (error.code() == Code::kProtocol) throw;
     context_.log(error.code() == Code::kData ? Level::kDetail : Level::kWarning,
                  error.what());

@@ -49,7 +49,7 @@ class StartedWorkers {
     std::size_t place;
     bool here() const { return pid != 0; }
   };
-  // Who has ended since the last call; shows what workers wrote.
+  // Workers that have ended since the last call; shows what workers wrote.
   std::vector<Ended> reap();
   // It is a member of the run, silent or not; it has trained something.
   void note_member(const std::string& name, bool silent);
@@ -78,8 +78,8 @@ class StartedWorkers {
   // joined, or is silent.
   void finish(double seconds) noexcept;
 
-  // What became of each other host, as Report::hosts has it; null: there is
-  // none.  batches: committed, by worker's name.
+  // Outcome of each other host, as Report::hosts has it; null: there is none.
+  // batches: committed, by worker's name.
   Json hosts(const std::map<std::string, std::int64_t>& batches) const;
 
  private:

@@ -56,7 +56,7 @@ double Medians::of_others(const Member& member) const {
       is_known(member) && own != known_.end() && *own == member.batch_seconds;
   const std::size_t others = known_.size() - (among ? 1 : 0);
   if (others == 0) return 0;
-  // Of two in the middle the slower one.
+  // The slower of two middle ones is taken.
   const std::size_t middle = others / 2;
   const auto before = static_cast<std::size_t>(own - known_.begin());
   return known_[among && before <= middle ? middle + 1 : middle];

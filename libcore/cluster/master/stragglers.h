@@ -46,8 +46,8 @@ struct Straggler {
   double factor = 1;  // so many times the median of the others
 };
 
-// Those that have been much slower than the others for some time, and have not
-// been told of, or not with such a factor: each is returned once.
+// Workers that have been much slower than the others for some time, and have
+// not been reported, or not with such a factor: each is returned once.
 std::vector<Straggler> find_stragglers(const std::vector<Member*>& workers,
                                        double now);
 

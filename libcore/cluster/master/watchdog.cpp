@@ -78,7 +78,7 @@ void Watchdog::watch() {
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, std::chrono::duration<double>(pause),
                             [&] { return stop_; })) {
-    // What passes while the process itself is stopped does not count.
+    // Time during which the process itself is stopped does not count.
     const double now = monotonic_seconds();
     still += std::min(now - std::exchange(looked, now), 2 * pause);
     if (std::exchange(moved_, false)) {

@@ -14,7 +14,7 @@ struct WorkerPlace {
   int local_rank = 0, local_size = 1;
 };
 
-// Of a worker for each of the hosts, and so many more on this one.
+// Places of workers: one for each of the hosts, and so many more on this one.
 std::vector<WorkerPlace> worker_places(int local,
                                        const std::vector<std::string>& hosts);
 

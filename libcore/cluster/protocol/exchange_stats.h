@@ -29,7 +29,7 @@ struct ExchangeStats {
   static constexpr std::array<double, 4> kQuantiles = {0.5, 0.95, 0.99, 0.999};
   std::array<double, 4> residual{};
 
-  // Of the master's: staleness of updates that it applied.
+  // Statistics of the master: staleness of updates that it applied.
   std::int64_t applied = 0;
   double staleness = 0;  // sum
   std::int64_t staleness_max = 0;

@@ -17,7 +17,7 @@ constexpr std::pair<const char*, Mass MassLedger::*> kColumns[] = {
     {"clipped", &MassLedger::clipped},
     {"residual", &MassLedger::residual}};
 
-// Of updates that are finite, sums may not be.
+// Sums of finite updates may not be finite.
 double finite(double value) {
   constexpr double kLargest = 1e300;
   return std::isnan(value) ? 0 : std::clamp(value, -kLargest, kLargest);

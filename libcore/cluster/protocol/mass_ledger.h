@@ -13,7 +13,7 @@
 
 namespace dl::cluster {
 
-// Of a worker's process since its start, or of several.
+// Ledger of a worker's process since its start, or of several.
 struct MassLedger {
   double given = 0;         // updates that went into the residual
   exchange::Mass sent;      // coded; what is sent again counts once

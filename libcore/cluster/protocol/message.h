@@ -235,7 +235,7 @@ struct Beat {
   std::uint64_t feed = 0;  // number of the last message in its turn; 0: none
   std::uint64_t flow =
       0;  // grows while bytes move between it and other workers
-  // Of a careful Task: the mini-batch that comes next; batch -1: none.
+  // Fields for a careful Task: the mini-batch that comes next; batch -1: none.
   std::uint64_t lease = 0;
   std::int64_t batch = -1;
 

@@ -101,14 +101,14 @@ struct Reduce {
   static Reduce from_message(const Message& message);
 };
 
-// What the Result of a slot counts.
+// Counts in the Result of a slot.
 struct SlotCount {
   std::uint64_t lease = 0, fence = 0;
   std::int64_t examples = 0;
   double loss_sum = 0;
 
   Json to_json() const;
-  // Of the fields of these names, among others.  Throws Error: kProtocol.
+  // Reads the fields of these names, among others. Throws Error: kProtocol.
   static SlotCount from_json(const JsonView& json);
 };
 // A list of nothing else.

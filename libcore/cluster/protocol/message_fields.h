@@ -27,7 +27,7 @@ std::int64_t count_of(const JsonView& body, std::string_view key);
 std::uint64_t number_of(const JsonView& body, std::string_view key);
 // Without looking at its vectors.
 std::uint64_t number_of(const Message& message, std::string_view key);
-// Of a shard or a record.
+// Index of a shard or a record.
 std::uint32_t index_of(const JsonView& body, std::string_view key);
 // At most `longest` bytes without control characters: it may reach a terminal.
 std::string text_of(const JsonView& body, std::string_view key,

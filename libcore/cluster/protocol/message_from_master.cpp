@@ -162,7 +162,7 @@ static double factor_of(const JsonView& body) {
   return factor;
 }
 
-// Of the wire; pieces follow.
+// Blobs of the wire; pieces follow.
 static constexpr std::size_t kRoundBlobs = 3;
 
 Message Round::to_message() const& { return Round(*this).to_message(); }

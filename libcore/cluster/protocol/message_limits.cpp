@@ -9,7 +9,7 @@
 namespace dl::cluster {
 namespace {
 
-// What a blob is.
+// Kinds of blobs.
 enum class Blob : std::uint8_t {
   kNone,
   kUpdate,  // threshold code
@@ -158,7 +158,7 @@ std::uint64_t bytes_of(Blob blob, const Sizes& sizes) {
   return 0;
 }
 
-// What makes the body of such a message shorter.
+// Advice to make the body of such a message shorter.
 std::string remedy(MessageType type) {
   if (type == kWelcome)
     return "; make fewer shards, with more examples in each record";

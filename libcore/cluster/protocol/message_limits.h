@@ -26,7 +26,7 @@ constexpr std::uint64_t kLongestLoad = std::uint64_t{64} << 20;  // of a Probe
 constexpr std::uint64_t kMostReals = std::uint64_t{1} << 40;
 constexpr std::uint64_t kMaxMessage = kMostReals * sizeof(float);  // bytes
 
-// Who sends a message: one bit each.  A child in the tree, or a worker whose
+// Senders of a message: one bit each. A child in the tree, or a worker whose
 // results are summed; its parent.
 enum Sender : unsigned {
   kFromMaster = 1,
@@ -36,7 +36,7 @@ enum Sender : unsigned {
   kAnybody = 15
 };
 
-// What the limits follow from.
+// Sizes from which the limits follow.
 struct Sizes {
   // Reals of a replica; Welcome tells them.
   std::uint64_t parameters = 0, statistics = 0, updater_state = 0;
@@ -46,13 +46,13 @@ struct Sizes {
   bool operator==(const Sizes&) const = default;
 };
 
-// What one end of a connection takes at most, in bytes: Hello and Welcome tell.
+// Limits of one end of a connection, in bytes: Hello and Welcome tell.
 struct Takes {
   std::uint64_t frame = kMaxFrame, message = kMaxMessage;
   bool operator==(const Takes&) const = default;
 };
 
-// What a receiver takes, or a sender may send.
+// Messages that a receiver takes, or a sender may send.
 struct Expected {
   unsigned from = kAnybody;
   std::uint64_t most = kMaxMessage;  // bytes of a message
@@ -79,9 +79,9 @@ void check_sender(MessageType type, unsigned from);
 void check_lengths(MessageType type, const Lengths& lengths,
                    const Expected& expected);
 
-// What is sent to a peer that takes this, before anything goes out.  values: of
-// the body.  Throws Error: kConfig, "cannot send Task, as its receiver would
-// refuse it: body of 9000 bytes > limit 4096"; kBug, of a blob.
+// Checks a message for a peer with these limits before anything is sent.
+// values: of the body. Throws Error: kConfig, "cannot send Task, as its
+// receiver would refuse it: body of 9000 bytes > limit 4096"; kBug, of a blob.
 void check_sent(MessageType type, const Lengths& lengths, std::size_t values,
                 const Expected& sent);
 // Throws Error: kProtocol, "this worker takes frames of up to 4096 bytes, and

@@ -17,7 +17,7 @@ namespace dl::cluster {
 struct Update {
   std::uint64_t lease = 0, fence = 0;
   std::int64_t batch = 0, count = 1;
-  // Of the last update that the parameters had seen from which it was computed;
+  // Version of the last update in the parameters from which it was computed;
   // those of the first of its mini-batches.
   std::uint64_t version = 0;
   std::int64_t examples = 0;

@@ -22,7 +22,7 @@ constexpr std::size_t kMostParties = 64;
 // Elements of a piece at most: 256 KiB, a few milliseconds of a slow line.
 constexpr std::size_t kLargestPiece = 65536;
 
-// Which averages a worker tells the master.
+// Averages that a worker reports to the master.
 enum class Reports : std::uint8_t { kNone, kOwn, kAll };  // kOwn: that it makes
 inline constexpr dl::Names<Reports, 3> kReportsNames{
     {{{Reports::kNone, "none"},

@@ -69,7 +69,7 @@ struct Message {
 // One that goes to several, or waits for them, without another copy of its
 // vectors.
 using SharedMessage = std::shared_ptr<const Message>;
-// What it holds, near enough to bound a queue.
+// Size of its contents, near enough to bound a queue.
 std::size_t size_of(const Message& message);
 
 }  // namespace dl::cluster

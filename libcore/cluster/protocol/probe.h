@@ -32,7 +32,7 @@ struct Probe {
   static Probe from_message(const Message& message);
 };
 
-// What the slowest of 1, 2, 4, ..., 128 workers takes, on average.
+// Time of the slowest of 1, 2, 4, ..., 128 workers, on average.
 using Slowest = std::array<double, 8>;
 
 // worker -> master, answers Probe.  Seconds, means; nine mini-batches of ten

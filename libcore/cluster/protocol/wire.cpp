@@ -64,7 +64,8 @@ std::string get_run(Frame header) {
   return any ? io::hex(run) : "";
 }
 
-// Of the header without its own field, the lengths of the parts, the parts.
+// Checksum over the header without its own field, the lengths of the parts, the
+// parts.
 std::uint64_t checksum(Frame header, std::span<const Frame> parts) {
   io::Digest digest;
   digest.add(header.first(kChecksum));

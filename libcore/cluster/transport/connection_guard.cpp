@@ -55,7 +55,7 @@ int first_scarce_descriptor() {
   return static_cast<int>(std::min<rlim_t>(limit.rlim_cur / 4 * 3, INT_MAX));
 }
 
-// Of this process; 0 where they are not listed.
+// Number of descriptors of this process; 0 where they are not listed.
 std::size_t count_descriptors() {
   std::error_code error;
   std::filesystem::directory_iterator all("/proc/self/fd", error);
@@ -239,7 +239,7 @@ void ConnectionGuard::shut(Connection& connection, const std::string& why) {
     ended_.push_back({connection.peer, connection.who, why});
 }
 
-// What we shut was told of then.
+// Connections that we shut were reported then.
 ConnectionGuard::Connections::iterator ConnectionGuard::forget(
     Connections::iterator ended) {
   const Connection& connection = ended->second;

@@ -22,10 +22,9 @@
 
 namespace dl::cluster {
 
-// What may be there of messages that are not whole where peers are to greet
-// first: of a connection that nobody was let in on, and of all of these.  A
-// frame takes 64 bytes of memory at least, be it empty, so it may become 32
-// times as much.
+// Bytes of incomplete messages that are allowed where peers are to greet first:
+// of a connection that nobody was let in on, and of all of these. A frame takes
+// 64 bytes of memory at least, be it empty, so it may become 32 times as much.
 constexpr std::uint64_t kStrangerBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kStrangersBytes = std::uint64_t{8} << 20;
 

@@ -61,7 +61,7 @@ bool holds(const Network& network, const HostAddress& address) {
   return true;
 }
 
-// Of no use without the interface, which an endpoint does not have.
+// An address of no use without the interface, which an endpoint does not have.
 bool is_link_local(const HostAddress& address) {
   return address.family == AF_INET6 && address.bytes[0] == 0xfe &&
          (address.bytes[1] & 0xc0) == 0x80;

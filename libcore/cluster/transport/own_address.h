@@ -28,7 +28,7 @@ struct HostAddress {
   int family;             // AF_INET, AF_INET6
   std::array<std::uint8_t, 16> bytes;
 };
-// Of interfaces that are up.  Throws Error: kUnavailable.
+// Addresses of interfaces that are up. Throws Error: kUnavailable.
 std::vector<HostAddress> host_addresses();
 
 // The one that is meant, as endpoints have it: "10.0.0.7", "[fd00::7]".  Of
@@ -45,8 +45,8 @@ std::string own_address(const NetworkChoice& choice,
 std::string at_own_address(const std::string& bind, const NetworkChoice& choice,
                            const Log& log);
 
-// What others are told instead of endpoint: "HOST[:PORT]", with the endpoint's
-// port if there is none.  Throws Error: kUsage, it is neither, or the endpoint
+// Endpoint announced instead of endpoint: "HOST[:PORT]", with the endpoint's
+// port if there is none. Throws Error: kUsage, it is neither, or the endpoint
 // is ipc://.
 std::string advertised(const std::string& endpoint,
                        const std::string& advertise);

@@ -32,8 +32,7 @@ constexpr double kReachSeconds = 5;
 
 // Messages that libzmq holds of a peer until they are received.
 constexpr int kMessagesHeld = 2;
-// What RouterSocket keeps for a peer that is slow to take it; one message may
-// always wait.
+// Bytes that RouterSocket queues for a slow peer; one message may always wait.
 constexpr std::size_t kMaxQueued = std::size_t{64} << 20;
 
 // Where keys are, dl-keygen(1): a master's folder holds server.key and what is
@@ -53,7 +52,7 @@ struct Security {
   bool proven = false;
 };
 
-// What wait_for_any() takes.
+// A socket as wait_for_any() takes it.
 class Socket {
  public:
   virtual ~Socket() = default;
@@ -112,10 +111,10 @@ class RouterSocket : public Socket {
     bool once = false;
     std::string key_name = "";
   };
-  // What peers may send, and may be sent; without it, anything.  A connection
-  // with more of messages that are not whole is ended, connection_guard.h.  If
-  // they are to greet first: before a peer is let in, only its Hello comes
-  // whole, and of other messages just type and envelope.
+  // Sets the messages that peers may send, and may be sent; without it,
+  // anything. A connection with more of messages that are not whole is ended,
+  // connection_guard.h. If they are to greet first: before a peer is let in,
+  // only its Hello comes whole, and of other messages just type and envelope.
   void expect(const Expected& expected, const Expected& sent = {});
 
   // The next good message, or nothing within the time.  Foreign and damaged
@@ -160,7 +159,7 @@ class RouterSocket : public Socket {
 
   // Nothing waits here for the peer, which may then take a message at once.
   bool idle(const std::string& peer) const;
-  // What waits for the peer of the feed is not sent any more.
+  // Drops messages of the feed that wait for the peer.
   void forget_feed(const std::string& peer);
 
   Waiting waiting() const override;
@@ -185,7 +184,8 @@ class DealerSocket : public Socket {
                Carrier carrier = {});
   ~DealerSocket() override;  // the carrier has 2 s for what is unsent
 
-  // What the other end may send, and may be sent; without it, anything.
+  // Sets the messages that the other end may send, and may be sent; without it,
+  // anything.
   void expect(const Expected& expected, const Expected& sent = {});
   // The next message, or nothing within the time.  Returns early, with
   // nothing, on a signal and when a descriptor of `wake` is readable.  A master

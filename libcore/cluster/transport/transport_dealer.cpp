@@ -141,7 +141,7 @@ void DealerSocket::State::serve() {
             "the master does not know this worker's key (handshake "
             "refused); put it into the master's workers folder");
       case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-        // Of a handshake as well; libzmq neither reads on nor closes (4.3.4).
+        // The same for a handshake; libzmq neither reads on nor closes (4.3.4).
         if (event->value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC) {
           lose("a message that cannot be decrypted");
           break;
@@ -331,7 +331,7 @@ bool DealerSocket::send(const Message& message, const Envelope& envelope,
 bool DealerSocket::offer(const SharedMessage& message,
                          const Envelope& envelope) {
   state_->serve();
-  // What there is no room for is not encoded for nothing, but once.
+  // A message without room is not encoded for nothing, but once.
   if (!state_->connected || (state_->full && !state_->has_room())) return false;
   Encoded frames =
       encode_in_place(*message, envelope, kMaxFrame, state_->outgoing);

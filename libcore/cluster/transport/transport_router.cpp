@@ -50,7 +50,7 @@ std::string printable_endpoint(const std::string& bound) {
   return bound;
 }
 
-// What a good peer may have sent before its messages are received.
+// Bytes that a good peer may have sent before its messages are received.
 std::uint64_t bytes_held(const Expected& expected) {
   constexpr std::uint64_t kSlack = std::uint64_t{64} << 10;
   return (kMessagesHeld + 1) * (largest_message(expected) + kSlack);
@@ -229,7 +229,7 @@ void RouterSocket::State::bind(const std::string& endpoint) {
   }
 }
 
-// What goes on beside the messages.
+// Work besides messages.
 void RouterSocket::State::serve() {
   for (ConnectionGuard::Ended& each : guard.take_ended()) {
     // A peer may come again and again; its port is another one then.
@@ -309,7 +309,7 @@ bool RouterSocket::State::post(const std::string& peer, Waiting message) {
   return true;
 }
 
-// Who takes no answer is not to fill our memory with them.
+// A peer that takes no answer must not fill our memory with them.
 void RouterSocket::State::refuse(const std::string& peer, int protocol) {
   if (queues.contains(peer)) return;
   Encoded frames;
@@ -447,7 +447,7 @@ bool RouterSocket::send(const std::string& peer, Message message,
 
 bool RouterSocket::send(const std::string& peer, const SharedMessage& message,
                         const Envelope& envelope) {
-  // What would not be taken is not made.
+  // A message that would not be taken is not made.
   const auto queued = state_->queues.find(peer);
   if (queued != state_->queues.end() &&
       queued->second.bytes + size_of(*message) > kMaxQueued)

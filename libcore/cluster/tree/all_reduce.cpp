@@ -169,7 +169,8 @@ AllReduce::Open& AllReduce::opened(std::uint64_t round, std::int64_t slots) {
   return open;
 }
 
-// Of parties that the master has not told of yet: keeps it.
+// Whether a message is for parties that the master has not told of yet: keeps
+// it.
 bool AllReduce::is_early(const Message& message) {
   const std::uint64_t known = groups_.empty() ? 0 : groups_.rbegin()->first;
   if (number_of(message, "parties") <= known) return false;

@@ -34,7 +34,7 @@ class Peers {
   void take_result(Message result) { reducer_.take_result(std::move(result)); }
   void take_own(Message part) { reducer_.take_own(std::move(part)); }
   void give_held() { reducer_.give_held(); }
-  // What is to be said to the master; forgets it.
+  // Returns the messages for the master; forgets them.
   std::vector<Message> take_for_master();
 
   // More waits than can be kept: the worker has fallen too far behind.

@@ -48,7 +48,7 @@ inline std::vector<Piece> pieces_of(std::size_t elements, std::int64_t slots,
   return pieces;
 }
 
-// What a piece is of a gradient and of the statistics behind it.  found: the
+// Bytes of a piece of a gradient and of the statistics behind it. found: the
 // gradient from its element `from` on, which is not behind the piece.
 inline std::vector<std::byte> bytes_of(const Piece& piece, std::size_t from,
                                        std::span<const float> found,

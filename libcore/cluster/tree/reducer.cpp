@@ -299,7 +299,7 @@ void Reducer::take_order(const Reduce& order) {
   for (auto& [part, message] : here) take_part(part, std::move(message));
 }
 
-// What a part is of, by its body alone.
+// Key of a part, by its body alone.
 Reducer::Key Reducer::key_of(const Message& part) {
   const Message body{part.type, part.body,
                      std::vector<std::vector<std::byte>>(part.blobs.size())};

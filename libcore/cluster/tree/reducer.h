@@ -47,9 +47,9 @@ class Reducer {
     all_reduce_.listens_at(endpoint);
   }
 
-  // What the master says, in turn.  Returns what of that is next for the thread
-  // that computes: Round waits, and all behind it, while it is to get its
-  // average from others and that has not come.  Or it comes ahead of the
+  // Takes the master's messages, in order. Returns what of that is next for the
+  // thread that computes: Round waits, and all behind it, while it is to get
+  // its average from others and that has not come. Or it comes ahead of the
   // master's word, once the average is here.
   std::vector<Message> from_master(std::vector<Message> messages);
   bool waits() const { return !turn_.empty(); }
@@ -62,7 +62,7 @@ class Reducer {
   // kProtocol, it is no good one.  What its vectors lack is reported to the
   // master.
   void from_worker(Message message);
-  // What was sent there may not have arrived.
+  // Messages sent there may not have arrived.
   void lost(const std::string& endpoint);
   // The worker leaves: the master gets at once what it would pull.
   void give_held();
@@ -76,11 +76,11 @@ class Reducer {
   std::uint64_t early_most() const { return early_most_; }
   std::uint64_t kept_bytes() const;  // of all parts
 
-  // What is to be said to the master; forgets it.
+  // Returns the messages for the master; forgets it.
   std::vector<Message> take_for_master();
 
  private:
-  // Of a sum, or of a part: a Result has level 0.
+  // Key of a sum, or of a part: a Result has level 0.
   struct Key {
     std::uint64_t round = 0;
     std::int64_t level = 0, first = 0;
@@ -96,7 +96,7 @@ class Reducer {
     std::string endpoint;
     SharedMessage message;
   };
-  // What the master told it to sum; it is summed once.
+  // A sum ordered by the master; it is summed once.
   struct Order {
     Reduce reduce;
     bool summed = false;

@@ -6,7 +6,7 @@ namespace dl::cluster {
 
 namespace {
 
-// Those that went away are seen to be gone when something is sent to them.
+// Children that went away are noticed when something is sent to them.
 constexpr std::size_t kRoom = 2;
 
 }  // namespace
@@ -30,7 +30,7 @@ std::vector<Message> Relay::from_master(Received received) {
     return hand_on(feed_.take({number, std::move(message)}));
   tasks_.clear();  // it has ended them
   std::vector<FeedItem> next = feed_.restart(number);
-  // What the State has is not sent on.
+  // Messages included in the State are not sent on.
   tell_children(0, Feeding{number}.to_message());
   std::vector<Message> turn = {std::move(message)};
   for (Message& each : hand_on(std::move(next)))

@@ -59,7 +59,7 @@ class Relay {
   // 0: not known.
   std::uint64_t position() const { return feed_.position().value_or(0); }
   bool overfull() const { return feed_.overfull(); }
-  // What is to be said to the master; forgets it.
+  // Returns the messages for the master; forgets it.
   std::vector<Message> take_for_master();
 
  private:

@@ -82,7 +82,7 @@ bool RelaySockets::send_to_child(const std::string& child,
                                  const Envelope& envelope) {
   failpoint("worker.before_relay");
   if (children_->send(child, message, envelope)) return true;
-  // What waits for it would wait for as long as it likes.
+  // A message that waits for it would wait for as long as it likes.
   children_->end(child, "it does not take what it is sent");
   return false;
 }

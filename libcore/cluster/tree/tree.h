@@ -30,7 +30,7 @@ class Tree {
   }
 
   const std::vector<std::uint64_t>& members() const { return members_; }
-  // Of members()[i]; 0: the master.
+  // Parent of members()[i]; 0: the master.
   std::uint64_t parent(std::size_t i) const {
     return i < fan_out_ ? 0 : members_[i / fan_out_ - 1];
   }

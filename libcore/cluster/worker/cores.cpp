@@ -62,7 +62,7 @@ Threads share_cores(const Cores& cores, const LaunchedAs& place,
     if (count <= 0 || count >= result.count) return;
     result = {count, why};
   };
-  // What all ranks of the host have together; of bound ones, for each.
+  // Cores that all ranks of the host share; of bound ones, for each.
   const auto together = [&](int count, const std::string& why) {
     at_most(divided ? std::max(1, count / ranks) : count,
             why + ": " + cores_text(count));

@@ -10,7 +10,7 @@
 
 namespace dl::cluster {
 
-// What the kernel lets this process have.
+// Cores that the kernel lets this process use.
 struct Cores {
   int bound;                    // its affinity
   int allowed;                  // what that could be at most, >= bound

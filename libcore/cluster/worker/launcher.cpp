@@ -12,14 +12,14 @@
 namespace dl::cluster {
 namespace {
 
-// What a launcher calls things; nullptr: it does not say.
+// Names of a launcher's variables; nullptr: it does not say.
 struct Names {
   const char* rank;
   const char* size = nullptr;
   const char* local_rank = nullptr;
   const char* local_size = nullptr;
-  // Of the first rank, the next, and in place of a size the last: a number, or
-  // the variable that has it.
+  // First rank, step, and in place of a size the last: a number, or the
+  // variable that has it.
   const char* first = "0";
   const char* step = "1";
   const char* last = nullptr;
@@ -146,7 +146,7 @@ class Reader {
     return value;
   }
 
-  // Of a number, or of a variable; `otherwise` where that is not set.
+  // Value of a number, or of a variable; `otherwise` where that is not set.
   std::int64_t value(const char* of, std::int64_t otherwise) const {
     if (*of >= '0' && *of <= '9') return parse(of, of);
     const std::string found = text(of);

@@ -22,8 +22,7 @@ struct LaunchedAs {
   };
   std::optional<Number> rank, size;
   std::optional<Number> local_rank, local_size;  // of those on this host
-  // What speaks against that, "RANK says 5; DL_RANK says it outright"; "":
-  // nothing.
+  // Contradiction, "RANK says 5; DL_RANK says it outright"; "": nothing.
   std::string doubt;
 
   std::string text() const;  // "rank 3 of 8 (SLURM_PROCID)"; "": no rank

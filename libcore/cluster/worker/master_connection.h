@@ -43,10 +43,10 @@ class MasterConnection {
   bool send(const Message& message, std::chrono::milliseconds wait);
   // False: left over from another run.
   bool is_of_this_run(const Received& received) const;
-  // What to say once it is lost.
+  // Text for a lost connection.
   std::string loss() const;
 
-  // Of all connections.
+  // Totals of all connections.
   std::uint64_t bytes_in() const;
   std::uint64_t bytes_out() const;
 

@@ -175,7 +175,7 @@ std::size_t SyncRehearsal::compute(const nn::Batch& batch,
   return pieces_.size() + 1;
 }
 
-// Of two, each averages every second piece.
+// Each of two hosts averages every second piece.
 void SyncRehearsal::give(std::size_t from, std::span<const float> found) {
   if (given_ == 0) statistics_ = replica_.statistics();
   for (; given_ < pieces_.size() && pieces_[given_].first >= from; ++given_) {
@@ -193,7 +193,7 @@ void SyncRehearsal::take(std::vector<std::byte> echo) {
     throw Error{Code::kProtocol, "an echo of something else"};
   if (last) return step();
   if (!alone_ && index % 2 == 0) {
-    // What was sent is taken for the average that the master gets.
+    // The sent piece stands for the average that the master gets.
     exchange::Average sums(2, pieces_[index].count);
     sums.put(0, std::move(own_[index / 2]), 1);
     sums.put(1, floats_of(echo), 1);

@@ -33,13 +33,13 @@ class SharingRehearsal {
 
   // Before a mini-batch; returns what it took.
   double begin();
-  // Of the last compute(), whose update on the host the caller has if it must
-  // be there to be coded.
+  // Runs with the last compute(), whose update on the host the caller has if it
+  // must be there to be coded.
   void run(std::span<const float> update);
   bool on_device() const { return keeper_ != nullptr; }
   std::size_t bytes() const { return apply_.payload.size(); }  // an update's
 
-  // Of each mini-batch; what is done before it is encoding, too.
+  // Times of each mini-batch; what is done before it is encoding, too.
   std::vector<double> encode, decode;
 
  private:

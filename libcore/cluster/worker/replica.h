@@ -41,7 +41,7 @@ class Replica {
   // Elements of each tensor of the parameters, in their order.
   std::vector<std::size_t> tensors() const;
 
-  // Of each tensor in a step.
+  // Learning rate of each tensor in a step.
   std::vector<double> learning_rates(const nn::Position& at) const;
 
   // Throw Error: kProtocol, the sizes differ from the network's.
@@ -53,8 +53,8 @@ class Replica {
   std::vector<float> parameters();
   std::vector<float> statistics() { return get(network_->statistics()); }
   std::vector<float> updater_state() { return get(network_->updater_state()); }
-  // What the last compute() wants subtracted from the parameters, or what the
-  // last gradient() is; there until the next of these.
+  // Change that the last compute() wants subtracted from the parameters, or the
+  // last gradient(); there until the next of these.
   std::span<const float> update();
   // The parameters where they lie, to be changed between two steps; empty where
   // the device's memory is not the host's: then set_parameters() it is.

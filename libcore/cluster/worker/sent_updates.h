@@ -46,10 +46,10 @@ class SentUpdates {
   // Somebody's update of these mini-batches was applied, and that is known to
   // the last byte.  Returns what was adrift and is not it: it never will be.
   std::optional<SentUpdate> settle(const Apply& apply);
-  // What is adrift of other epochs, which is no longer kept.
+  // Returns updates adrift of other epochs, which are no longer kept.
   std::vector<SentUpdate> leave_other_epochs(std::int64_t epoch);
-  // What is adrift of the mini-batches that begin here, at most so many; it is
-  // no longer kept.
+  // Returns the update adrift of the mini-batches that begin here, at most so
+  // many; it is no longer kept.
   std::optional<SentUpdate> take_again(std::int64_t epoch, std::int64_t batch,
                                        std::int64_t most);
 

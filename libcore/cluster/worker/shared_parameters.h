@@ -36,7 +36,7 @@ class SharedParameters {
  public:
   virtual ~SharedParameters() = default;
 
-  // Those of the state, which are as many.
+  // Takes the parameters of the state, which are as many.
   virtual void take(const State& state) = 0;
   // Throws Error: kProtocol, as exchange::decode_threshold().
   virtual void apply(const Apply& apply) = 0;
@@ -80,7 +80,8 @@ class HostParameters final : public SharedParameters {
   std::vector<float> apart_;
   std::vector<float> working_;            // what the network trains on instead
   std::optional<exchange::Fasgd> fasgd_;  // if that is the staleness rule
-  // Those apart: the network's follow in settle(), and are others in between.
+  // State of parameters apart: the network's follow in settle(), and are others
+  // in between.
   bool changed_ = true;
   bool behind_ = false;  // with a history: they are of an earlier update
   std::uint64_t sequence_ = 0;

@@ -29,7 +29,7 @@ constexpr double kSampleSeconds = 2;  // between two looks at the residual
 // on a fast network the next one has seen the update.
 constexpr double kPatience = 0.02;
 
-// What goes into a message, where it lies.
+// Contents of a message, and where they are.
 struct Prepared {
   std::span<const float> here;
   tensor::View there;  // on the device that keeps parameters and residual
@@ -182,7 +182,7 @@ void SharingLearner::take_state(State state) {
   since_fetch_ = 0;
   iteration_ = 0;
   parameters_run_ = run_;
-  // What a worker has of its own it keeps, but for averages that it missed.
+  // A worker keeps its own statistics, except for averages that it missed.
   if (first || state.averages > averages_)
     take_statistics(state.averages, state.statistics);
   if (!first) return;
@@ -293,7 +293,7 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   if (!step.fault.empty()) {
     if (step.updater_afresh) lived_ = 0;
     cut_short(work);
-    // What it holds back may be what led there, and would lead there again.
+    // The residual may be what led there, and would lead there again.
     if (beside_ > 1) coder_.forget();
     return step.fault;
   }

@@ -47,7 +47,7 @@ class SyncLearner : public Learner {
   Replica& replica() override { return *replica_; }
 
  private:
-  // What a gradient is of.
+  // Properties of a gradient.
   struct Found {
     double loss;
     std::int64_t examples;
@@ -69,7 +69,7 @@ class SyncLearner : public Learner {
   std::vector<float> parameters_;  // where they are not
   SyncKeeper keeper_;
   Mailbox& mail_;
-  // Of the mini-batch in hand.
+  // State of the mini-batch in hand.
   std::vector<Piece> pieces_;
   std::size_t given_ = 0;
   std::vector<float> statistics_;
@@ -88,7 +88,7 @@ void SyncLearner::take(Message message) {
     mail_.outbox.push(digest->to_message());
 }
 
-// What is found goes out while the rest is computed.
+// Pieces are sent while the rest is computed.
 std::string SyncLearner::train(Work& work, const nn::Batch& batch) {
   Replica::Step step;
   given_ = 0;

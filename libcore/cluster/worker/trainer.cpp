@@ -147,7 +147,7 @@ void Trainer::welcome(std::uint64_t session, const Welcome& welcome) {
   mail_.set_doing("waiting for work");
 }
 
-// What --deterministic promises.
+// Sets up what --deterministic promises.
 void Trainer::compute_alike() const {
   if (options_.device != "cpu")
     throw Error{Code::kConfig,
@@ -284,8 +284,8 @@ void Trainer::load(Work& work, std::int64_t end) {
                     task.first + work.queued, 1, task.without});
 }
 
-// What is read may be what kills a worker: of a careful task one mini-batch at
-// a time, and nothing behind it.
+// Reading may be what kills a worker: of a careful task one mini-batch at a
+// time, and nothing behind it.
 void Trainer::load_ahead() {
   for (Work& work : tasks_) {
     if (work.task.careful) return;
@@ -350,7 +350,7 @@ void Trainer::step() {
   if (tasks_.front().done == tasks_.front().task.count) end_lease();
 }
 
-// Which a device with memory of its own brings on its way.
+// A device with memory of its own copies it meanwhile.
 void Trainer::expect_next(nn::Network& network) {
   const LoadedBatch* const after = loader_->after();
   network.expect(after != nullptr && !after->evaluation

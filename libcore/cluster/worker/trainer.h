@@ -87,8 +87,8 @@ class Trainer {
   std::unique_ptr<RecordStore> training_, evaluation_;
   std::unique_ptr<BatchLoader> loader_;
   std::deque<Work> tasks_;  // the front one is being worked on
-  // Of careful tasks: the mini-batch that the master was told comes next, and
-  // the last one that it has heard of.
+  // State of careful tasks: the mini-batch that the master was told comes next,
+  // and the last one that it has heard of.
   std::pair<std::uint64_t, std::int64_t> told_, heard_;
   std::vector<nn::Prediction> outputs_;  // of evaluation
   tensor::Tensor product_;

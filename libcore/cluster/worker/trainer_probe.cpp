@@ -22,7 +22,7 @@ constexpr std::int64_t kWarmUp = 5;
 constexpr double kLongEnough = 1, kLongRehearsal = 0.3;
 constexpr double kQuickEnough = 0.1;
 
-// Of gradients, of which a whole one may be too far.
+// Step along gradients, of which a whole one may be too far.
 constexpr float kSmallStep = 1e-3F;
 
 double mean(const std::vector<double>& values) {

@@ -35,8 +35,8 @@ class UpdateCoder {
   // gradients that are shared, 0 for none.
   UpdateCoder(const SharingSettings& settings,
               std::span<const std::size_t> tensors, double momentum);
-  // Of updates in the device's memory; it outlives the coder, and its reals are
-  // of float.  At most exchange::kMostOnDevice elements (kBug).
+  // Coder for updates in the device's memory; it outlives the coder, and its
+  // reals are of float. At most exchange::kMostOnDevice elements (kBug).
   UpdateCoder(const SharingSettings& settings,
               std::span<const std::size_t> tensors, tensor::Device& device);
 
@@ -46,7 +46,7 @@ class UpdateCoder {
   // them.  Thresholds come back as the rate does, up to where it was; to higher
   // ones they find by themselves, and a rate that is far too high stays bound.
   void follow(std::span<const double> rates);
-  // Of one mini-batch: the update, or with momentum what it goes on with.
+  // Prepares one mini-batch: the update, or with momentum what it goes on with.
   // Valid until the next call.
   std::span<const float> prepare(std::span<const float> update);
   // Keeps a prepared update for the next message.
@@ -91,10 +91,10 @@ class UpdateCoder {
 
   // Nobody applied the message: its quanta go back where they came from.
   void give_back(std::span<const std::byte> message);
-  // Of what came so far nothing is of use: residual, thresholds and momentum
-  // begin as they did.
+  // Forgets everything so far: residual, thresholds and momentum begin as they
+  // did.
   void forget();
-  // What became of the message will never be known.
+  // The fate of the message will never be known.
   void drop(std::span<const std::byte> message);
 
   std::size_t elements() const { return residual_.elements(); }
@@ -125,8 +125,8 @@ class UpdateCoder {
   exchange::Residual& residual_;
   const exchange::ThresholdControl first_control_;
   exchange::ThresholdControl control_ = first_control_;
-  // Of each tensor: that residual and thresholds are for, and the highest so
-  // far; 0: not known.
+  // Learning rates of each tensor: that residual and thresholds are for, and
+  // the highest so far; 0: not known.
   std::vector<double> rates_, highest_rates_;
   exchange::HeldBack held_back_;
   std::optional<exchange::MomentumCorrection> momentum_;

@@ -284,9 +284,9 @@ void AveragingEpoch::speculate() {
   }
 }
 
-// Who may do the slot now: one that has nothing to do; or its owner, which is
-// given all of its slots at once, so that they start from the same versions
-// whenever its answers come.
+// Worker that may do the slot now: one that has nothing to do; or its owner,
+// which is given all of its slots at once, so that they start from the same
+// versions whenever its answers come.
 Member* AveragingEpoch::worker_for(std::size_t slot, const OpenRound& round) {
   const bool owned = how().keeps_history();
   const std::int64_t first = first_of(round, slot);

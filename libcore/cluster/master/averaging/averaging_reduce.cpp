@@ -24,7 +24,7 @@ bool AveragingEpoch::working(const Member& member) const {
   });
 }
 
-// Those who may feed others reduce as well: they listen, and are spread over
+// Workers that may feed others reduce as well: they listen, and are spread over
 // the hosts.
 void AveragingEpoch::plan_reduction(OpenRound& round) {
   if (context_.now < context_.reduction.not_before || plan_exchange(round) ||
@@ -124,7 +124,7 @@ std::string AveragingEpoch::fault_of(const Reduced& reduced,
                   weight, delta);
 }
 
-// Of the slots from `first` on.
+// Fault in the counts of the slots from `first` on.
 std::string AveragingEpoch::fault_of(std::span<const SlotCount> counts,
                                      std::int64_t first,
                                      const OpenRound& round) const {
@@ -141,7 +141,7 @@ std::string AveragingEpoch::fault_of(std::span<const SlotCount> counts,
   return "";
 }
 
-// What others have of it is sent here.
+// Makes workers send their results of it here.
 void AveragingEpoch::go_direct(OpenRound& round, const std::string& why) {
   if (!round.is_elsewhere() || round.is_averaged) return;
   round.groups.clear();

@@ -60,8 +60,8 @@ RoundOptimizer AveragingEpoch::optimizer(const OpenRound& round) const {
   return outer;
 }
 
-// What goes to everybody; takes the step from it.  The state is as it was if it
-// throws: kProtocol, what comes out is not finite.
+// The message for everybody; takes the step from it. The state is as it was if
+// it throws: kProtocol, what comes out is not finite.
 Round AveragingEpoch::average(OpenRound& round, const RoundOptimizer& outer) {
   RunState& state = context_.state;
   Round coded;
@@ -155,8 +155,8 @@ void AveragingEpoch::record(const OpenRound& round, const Round& coded,
   failpoint("master.after_log");
 }
 
-// Those whom it does not reach are sent State, and so are those who are not of
-// the parties that averaged it, or did not do it alone.
+// Members that it does not reach are sent State, and so are those that were not
+// among the parties that averaged it, or did not do it alone.
 void AveragingEpoch::send(const OpenRound& round, Round message) {
   if (round.by_parties() || round.whole) {
     message.held = !round.whole;

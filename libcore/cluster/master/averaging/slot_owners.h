@@ -31,7 +31,7 @@ class SlotOwners {
                         std::uint64_t round) const;
   // The worker's answer for the round was accepted.  Not its owner: ignored.
   void learnt(std::size_t slot, std::uint64_t worker, std::uint64_t round);
-  // What this worker has of the slot is of no use any more.
+  // Forgets a worker's history of the slot, which is of no use any more.
   void forget(std::size_t slot, std::uint64_t worker);
   void forget(std::uint64_t worker);  // of all slots, which become free
   // The slot goes to this worker, and its history is lost.

@@ -16,7 +16,7 @@ namespace dl::cluster {
 
 class Agreement {
  public:
-  // Of the parameters as they are after update number `sequence`.
+  // An agreement on the parameters after update number `sequence`.
   Agreement(std::span<const float> parameters, std::uint64_t sequence,
             double now);
 

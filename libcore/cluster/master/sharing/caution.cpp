@@ -27,7 +27,7 @@ void Caution::add(double loss, std::uint64_t staleness) {
     close_block();
 }
 
-// Of one rise many blocks tell: it is another one where much was trusted again.
+// Many blocks tell of one rise: it is another one where much was trusted again.
 void Caution::rise() {
   if (correlation_ < 0.5) rounds_ = std::min(2 * rounds_, kMostRounds);
   correlation_ = 1;

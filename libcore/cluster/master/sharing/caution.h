@@ -43,8 +43,8 @@ class Caution {
   // The block that is open.
   double sum_ = 0, squares_ = 0;
   std::int64_t count_ = 0;
-  // Of closed ones: the means of the last, the first of all, and the variance
-  // of a loss within them.
+  // Closed blocks: the means of the last, the first of all, and the variance of
+  // a loss within them.
   std::deque<double> means_;
   std::optional<double> first_;
   bool stood_out_ = false;  // the last of them

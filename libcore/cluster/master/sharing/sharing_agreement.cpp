@@ -22,7 +22,7 @@ void SharingEpoch::begin_check() {
   context_.outgoing.tell_all(check_message().to_message());
   for (const Member* member : context_.members.workers())
     if (member->in_step) check_->ask(member->number);
-  // Those on their way back are asked when they are here.
+  // Members on their way back are asked when they are here.
   for (const Member* member : context_.members.counted())
     if (!member->ready) check_->ask(member->number);
 }
@@ -86,7 +86,7 @@ void SharingEpoch::follow_check() {
   if (over || check_->awaited().empty()) end_check();
 }
 
-// Who beats and does not answer gets no work until it moves.
+// A worker that beats and does not answer gets no work until it moves.
 void SharingEpoch::miss(const std::set<std::uint64_t>& silent) {
   for (const std::uint64_t number : silent) {
     Member* member = context_.members.find(number);

@@ -134,7 +134,8 @@ void SharingEpoch::hand_out_freely() {
   share_ = workers.size();
   ends_ = end > 0 ? context_.now + end : 0;
   for (Member* member : workers) fill(*member);
-  // What would come late from anybody, for those from whom it comes first.
+  // Gives work that would be late from anybody to those who would finish it
+  // first.
   const auto finish = [&](const Member* m) {
     return static_cast<double>(table_.left_of(m->number) + 1) *
            m->batch_seconds;
@@ -264,8 +265,8 @@ double SharingEpoch::seconds_left(const std::vector<Member*>& workers) const {
   return left / speed;
 }
 
-// What a bound holds back would wait for mini-batches that nobody is given any
-// more.
+// Work held back by a bound would wait for mini-batches that nobody is given
+// any more.
 void SharingEpoch::wind_up() {
   Phase::wind_up();
   if (!rounds_) return;
@@ -393,7 +394,7 @@ void SharingEpoch::apply(Member& origin, const Update& update, float scale,
   if (every > 0 && unchecked_ >= every && !check_) begin_check();
 }
 
-// What an update is worth among those of N workers, and at its age.
+// Worth of an update among those of N workers, and at its age.
 double SharingEpoch::share_of(std::uint64_t staleness) const {
   const SharingSettings& sharing = context_.settings.sharing;
   const double share = sharing.staleness_rule.factor(staleness);
@@ -403,7 +404,7 @@ double SharingEpoch::share_of(std::uint64_t staleness) const {
   return share;
 }
 
-// What an update is multiplied with, but for what it has in common with others;
+// Factor of an update, without the part for what it has in common with others;
 // of a gradient, with the learning rate.
 double SharingEpoch::scale_of(std::uint64_t staleness) const {
   double scale = context_.state.step_factor * share_of(staleness);
@@ -432,8 +433,8 @@ exchange::GradientDiversity* SharingEpoch::measured_diversity() {
   return &*context_.diversity;
 }
 
-// What the updates of a synchronous round have in common follows from them
-// alone, so that a run gives the same bits when it is resumed.
+// The correlation in a synchronous round follows from its updates alone, so
+// that a run gives the same bits when it is resumed.
 void SharingEpoch::compare_round(
     const std::vector<SharingRounds::Held>& round) {
   exchange::GradientDiversity* diversity = measured_diversity();

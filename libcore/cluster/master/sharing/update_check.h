@@ -32,14 +32,14 @@ class UpdateCheck {
                        std::span<const float> parameters);
   // The update that fault_of() passed last was applied.
   void accepted(const Update& update);
-  // Of that update.
+  // Mass of that update.
   const exchange::Mass& mass() const { return mass_; }
 
  private:
   // The largest threshold of late; 0: not known, as the rule's first one says
   // nothing.
   double usual_ = 0;
-  // Of the update that was looked at last.
+  // State of the update that was looked at last.
   double step_ = 0;
   exchange::Mass mass_;
   StepBound bound_;

@@ -57,8 +57,8 @@ std::string read_key(const std::string& path, bool secret) {
   struct stat status {};
   std::array<char, kLongestText + 1> buffer{};
   bool shared = fstat(fd, &status) != 0;
-  // What is not ours we may read as one of its group alone: so Kubernetes gives
-  // a secret to a process that is not root.
+  // Files of others may be readable by our group alone: so Kubernetes gives a
+  // secret to a process that is not root.
   shared |= (status.st_mode & (status.st_uid == geteuid() ? 077 : 027)) != 0;
   const bool file = S_ISREG(status.st_mode);
   ssize_t size = file ? read(fd, buffer.data(), buffer.size()) : 0;

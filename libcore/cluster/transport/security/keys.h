@@ -19,14 +19,14 @@ struct KeyPair {
 // A new pair.  Throws Error: kUnavailable, libzmq is built without CURVE.
 KeyPair make_key_pair();
 
-// What a worker needs to reach a master.
+// Keys that a worker needs to reach a master.
 struct WorkerKeys {
   std::string server;  // the master's public key
   KeyPair own;
 };
 
-// What `dl-keygen --once` prints: the master's public key and a secret key, a
-// line each.  Reads no more than that.  Throws Error: kNotAuthorised.
+// Reads the output of `dl-keygen --once`: the master's public key and a secret
+// key, a line each. Reads no more than that. Throws Error: kNotAuthorised.
 WorkerKeys read_worker_keys_from(int fd);
 
 // The pair of a secret key.  Throws Error: kNotAuthorised, it is none.
@@ -48,19 +48,19 @@ std::map<std::string, std::string> read_allowed_keys(
     const std::function<void(const Error&)>& damaged = nullptr);
 bool is_once(const std::string& name);
 std::string once_name(const std::string& name);  // with the ending
-// Of a key of that name, for one process, which is gone.
+// Removes a key of that name, for one process, which is gone.
 void remove_once(const std::string& folder, const std::string& name);
 // Another text once files there are others; "": it cannot be read now.
 std::string allowed_keys_stamp(const std::string& folder);
 // The same of FOLDER/server.key.
 std::string server_key_stamp(const std::string& folder);
 
-// What dl-keygen does: makes the master's keys (if `workers` is empty, or
+// The work of dl-keygen: makes the master's keys (if `workers` is empty, or
 // there are none yet) and those of each worker, and returns the files written.
-// Copies of the server's key for workers follow it.  Without `force` a file
-// that exists is an error, and nothing is written. Throws Error: kUsage, a name
-// that cannot be part of a file name; kCantCreate; kNotAuthorised, server.key
-// is there but damaged.
+// Copies of the server's key for workers follow it. Without `force` a file that
+// exists is an error, and nothing is written. Throws Error: kUsage, a name that
+// cannot be part of a file name; kCantCreate; kNotAuthorised, server.key is
+// there but damaged.
 std::vector<std::string> make_keys(const std::string& folder,
                                    const std::vector<std::string>& workers,
                                    bool force);

@@ -18,9 +18,9 @@ namespace dl::cluster {
 // Names by key, Z85.
 using Names = std::map<std::string, std::string>;
 
-// Who is let in: who has a key of folder/workers, which is looked at every
-// second; without a folder, who has `key`; and who has one of those that `once`
-// knows, which is asked in the thread.  A message's User-Id is the key.
+// Peers that are let in: who has a key of folder/workers, which is looked at
+// every second; without a folder, who has `key`; and who has one of those that
+// `once` knows, which is asked in the thread. A message's User-Id is the key.
 struct Allowed {
   std::string folder, key;
   std::function<bool(const std::string& key)> once;
