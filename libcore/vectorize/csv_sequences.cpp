@@ -79,7 +79,7 @@ class SequenceReader : public ExampleReader {
                   table_.place() + ": sequence '" + clipped(name_) +
                       "' was at " + table_.place(found->second) +
                       " already; sort the rows so that those of a sequence "
-                      "are neighbours"};
+                      "are neighbors"};
     table_.unread();
     return true;
   }

@@ -12,7 +12,7 @@
 namespace dl::vectorize {
 
 // csv.sequence is set.  The reader remembers the name of every sequence, as a
-// digest, to find one whose rows are not neighbours: some 50 bytes each.
+// digest, to find one whose rows are not neighbors: some 50 bytes each.
 // Throws Error: kUsage, kNoInput, kData.
 std::unique_ptr<Reader> open_csv_sequences(
     const std::vector<std::string>& inputs, const ReaderOptions& options,

@@ -60,7 +60,7 @@ struct CsvOptions {
   std::string missing = "fail";  // fail, skip, fill:VALUE
   // Spellings of a missing value, besides "".
   std::string na = "NA,N/A,NaN,nan,NAN,null,NULL,?";
-  // Column that names the sequence a row is a step of: neighbours of one name
+  // Column that names the sequence a row is a step of: neighbors of one name
   // are an example [steps, columns] with a mask.  "": a row is an example.
   std::string sequence;
   std::int64_t steps = 0;       // of the longest sequence
@@ -88,7 +88,7 @@ struct RawOptions {
   std::int64_t examples = 0;
 };
 
-// Each takes source specs (io/source.h); gzip and zstd are recognised.
+// Each takes source specs (io/source.h); gzip and zstd are recognized.
 // `bad` must outlive the reader.  Throws Error: kUsage, kNoInput, kData.
 
 // inputs: pairs of features and labels, or, with labels == false, features

@@ -109,8 +109,8 @@ std::optional<ToldLosses::Odd> ToldLosses::compare(
   return std::nullopt;
 }
 
-// Who tells the truth is near the own loss; where nobody is, among several, it
-// may be that which is of something else.
+// An honest worker is near the own loss; where none of several is, it may be
+// the own loss that is of something else.
 std::optional<ToldLosses::Odd> ToldLosses::contradicted(
     const LossWatch& watch, const OwnLoss& own) const {
   const double most = own.loss + kErrors * own.error;

@@ -65,8 +65,8 @@ class AllReduce {
   // known where the step is: this worker has a slot of it.  Each once;
   // complete() leaves it as the master says it then.
   std::optional<Message> take_next();
-  // What a slot of this worker gave, of the elements that the master asks for;
-  // none: it is not here.
+  // The elements that the master asks for of a slot of this worker; none: the
+  // slot is not here.
   std::vector<float> slice(const Pull& pull) const;
   // The slot of this lease is not wanted any more.
   void drop(std::uint64_t lease) { own_.erase(lease); }

@@ -72,7 +72,7 @@ void Fitter::fit(const Picture& in, std::uint8_t* out) {
     std::copy_n(picture->pixels.data(), row * options_.height, out);
     return;
   }
-  // What is beyond the picture is black.
+  // Pixels beyond the picture are black.
   std::fill_n(out, row * options_.height, std::uint8_t{0});
   const std::int64_t left = width >= options_.width
                                 ? middle(width, options_.width)

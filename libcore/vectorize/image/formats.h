@@ -20,7 +20,7 @@ struct PictureFormat {
   // Throws Error: kData; std::bad_alloc.
   void (*read)(std::string_view bytes, const DecodeLimits& limits,
                Picture& out);
-  // Of the library that reads it, "libspng 0.7.3"; null: no library does.
+  // Name and version of its library, "libspng 0.7.3"; null: it has none.
   std::string (*library)();
 };
 

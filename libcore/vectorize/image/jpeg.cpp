@@ -34,7 +34,7 @@ struct JpegErrors {
   std::longjmp(errors->leave, 1);
 }
 
-// What is wrong with the file though it can be read.
+// Called for each fault of a file that can still be read.
 void jpeg_says(j_common_ptr info, int level) {
   if (level >= 0) return;
   switch (info->err->msg_code) {

@@ -14,7 +14,7 @@
 namespace dl::vectorize {
 namespace {
 
-// Of text and profiles beside the pixels.
+// Limits of text and profiles beside the pixels.
 constexpr std::size_t kMaxChunk = 8 << 20, kMaxChunks = 32 << 20;
 
 void check_png(int result) {

@@ -39,7 +39,7 @@ class PnmText {
     rest_.remove_prefix(1);
     return c == '1' ? 1 : 0;
   }
-  // What lies behind the one blank that ends the header.
+  // The bytes behind the one blank that ends the header.
   std::string_view pixels() {
     if (rest_.empty() || !is_blank(rest_[0])) bad_data("it is cut short");
     return rest_.substr(1);

@@ -21,14 +21,15 @@ enum class Filter { kNearest, kBilinear, kBicubic, kLanczos };
 
 constexpr int kWeightBits = 22;
 
-// What each number of a row or column becomes: a sum of `size` numbers from
+// Each number of a row or column becomes a sum of `size` numbers from
 // `first` on, multiplied by weights.
 struct Weights {
   struct Sum {
     std::int32_t first, size;
   };
   std::vector<Sum> sums;
-  // Of sum i from i * each on, in units of 2^-kWeightBits, with a 0 behind.
+  // Weights of sum i from i * each on, in units of 2^-kWeightBits, with a 0
+  // behind.
   std::vector<std::int32_t> values;
   std::int64_t each = 0;
 };

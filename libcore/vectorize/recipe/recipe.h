@@ -41,7 +41,7 @@ struct RecipeTensor {
 struct Recipe {
   const SourceType* source = nullptr;
   std::vector<RecipeTensor> tensors;
-  // Of the libraries that it was last used with, by name.
+  // Versions of the libraries that it was last used with, by name.
   Json libraries = Json::object();
 
   // Throws Error: code, with a line for each mistake; name: "'photos.json'".

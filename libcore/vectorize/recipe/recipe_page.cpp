@@ -1,5 +1,5 @@
-// What is made from the tables of recipes: the middle of dl-recipe(5), and the
-// JSON Schema.
+// The middle of dl-recipe(5) and the JSON Schema, made from the tables of
+// recipes.
 
 #include <sstream>
 

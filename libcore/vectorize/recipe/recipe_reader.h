@@ -21,7 +21,7 @@ struct RecipeOptions {
   std::string table = {};  // a CSV file with more columns (with_table()), or ""
   // The tensor "index", the place of each example in the input.
   bool index = false;
-  // Of `parts` parts, the one that is taken: every parts-th block from block
+  // The part to take of `parts` parts: every parts-th block from block
   // part - 1 on.
   std::int64_t part = 1, parts = 1;
 };

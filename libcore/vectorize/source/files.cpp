@@ -76,7 +76,7 @@ std::unique_ptr<RecordSource> open_operand(const std::string& operand,
   try {
     archive = archive_of(operand, wanted);
   } catch (const Error& e) {
-    // What only begins as gzip or zstd does is some file.
+    // A file that only begins as gzip or zstd does is some file.
     if (e.code() != Code::kData || !io::names_file(operand)) throw;
   }
   if (archive) return archive;

@@ -122,7 +122,7 @@ class FolderSource : public RecordSource {
       return false;
     }
     record = record_of_file(path);
-    // Of files at the top, the folder's own name.
+    // Files at the top have the folder's own name.
     if (path.find('/') == std::string::npos)
       record.columns["folder"] = root_.substr(root_.rfind('/') + 1);
     record.name = in_quotes(whole);

@@ -134,7 +134,7 @@ class TarSource : public RecordSource {
     return true;
   }
 
-  // What lies behind the end: a command is to finish its output.
+  // Reads on behind the end, so that a command can finish its output.
   void drain() {
     std::array<std::byte, 4096> rest{};
     while (source_->read(rest) > 0) {

@@ -143,7 +143,7 @@ TEST_CASE("csv: a row without the name of its sequence is missing data") {
   CHECK(two.count() == 2);
 }
 
-TEST_CASE("csv: a sequence whose rows are no neighbours names both places") {
+TEST_CASE("csv: a sequence whose rows are no neighbors names both places") {
   Files files;
   const std::string a = files.write("a", "p,1,0\nq,2,0\n");
   const std::string b = files.write("b", "q,3,0\np,4,0\n");

@@ -108,7 +108,7 @@ class AveragingEpoch : public Phase {
     std::optional<PulledSums> pull;  // Results that wait for the master
     std::vector<double> pulled_at;   // when a slot was asked, or sent, last
 
-    // What the parties or pulled Results came to: parameters, statistics,
+    // The average of the parties or of pulled Results: parameters, statistics,
     // updater state.
     std::vector<float> mean;
     bool is_averaged = false;  // ... it is whole

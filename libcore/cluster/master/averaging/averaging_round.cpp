@@ -110,7 +110,7 @@ void AveragingEpoch::code_and_step(OpenRound& round,
   take_step(coded, outer, context_.state);
 }
 
-// What the slots gave is gone then.
+// Takes the vectors of the slots out of the round.
 std::vector<float> AveragingEpoch::average_of_deltas(OpenRound& round) const {
   if (!round.is_averaged) {
     std::vector<float> average = round.deltas.result();

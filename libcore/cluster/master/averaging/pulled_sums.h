@@ -28,8 +28,8 @@ class PulledSums {
   void put(std::size_t slot, const SlotCount& count, std::vector<float> values);
   // The slot weighs nothing.
   void pass_over(std::size_t slot);
-  // What was offered or put cannot be had any more: what was averaged with it
-  // is averaged again.
+  // The slot's offer or vectors are gone: pieces that were averaged with it are
+  // averaged again.
   void lose(std::size_t slot);
 
   // The lease that gave or offered it; 0: none.
@@ -47,7 +47,7 @@ class PulledSums {
 
   // All pieces are averaged.
   bool complete() const { return next_ == pieces(); }
-  // Of all slots.  Only when complete (kBug).
+  // The counts and the average of all slots.  Only when complete.
   const std::vector<SlotCount>& counts() const { return counts_; }
   std::vector<float>& mean() { return mean_; }
 
