@@ -9,21 +9,21 @@ awk -v OFS=, 'BEGIN {
 }' >houses.csv
 run_next 'pipe:python3 onehot.py'
 
-mkdir cats dogs no yes
+mkdir -p pets/cats pets/dogs no yes
 ln -s /usr/bin/python3 .blocks/bin/python3 # Debian's, which has Pillow
 /usr/bin/python3 - <<'PY'
 import math, struct, wave
 from PIL import Image
 for i in range(12):
     for folder, color in ("cats", (200, 80, 40 + i)), ("dogs", (40, 80, 200 + i)):
-        Image.new("RGB", (40 + i, 40), color).save(f"{folder}/{i}.png")
+        Image.new("RGB", (40 + i, 40), color).save(f"pets/{folder}/{i}.png")
     for folder, tone in ("no", 200), ("yes", 900):
         with wave.open(f"{folder}/{i}.wav", "wb") as sound:
             sound.setnchannels(1), sound.setsampwidth(2), sound.setframerate(8000)
             sound.writeframes(b"".join(
                 struct.pack("<h", int(9000 * math.sin(tone * (t + i) / 1300))) for t in range(3500)))
 PY
-run_next 'pipe:python3 pictures.py'
+run_next 'dl-preprocess images'
 
 awk 'BEGIN { for (i = 0; i < 60; ++i)
   if (i % 2) print "spam\tbuy " i " pills now!!"; else print "ham\tsee you at " i " today" }' >messages.tsv
