@@ -216,7 +216,10 @@ void DealerSocket::State::let_go_of_lost() {
 Carrier::Carrier() {
   take_all_descriptors();
   check_threads();
-  context_ = std::make_shared<zmq::context_t>();
+  auto context = std::make_shared<zmq::context_t>();
+  // The first socket begins the threads, while they can still be had.
+  zmq::socket_t(*context, zmq::socket_type::dealer);
+  context_ = std::move(context);
 }
 
 std::optional<RawMessage> DealerSocket::State::next() {
