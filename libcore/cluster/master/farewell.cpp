@@ -1,5 +1,6 @@
 #include "libcore/cluster/master/farewell.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "libcore/cluster/master/member_watch.h"
@@ -27,7 +28,17 @@ bool Farewell::stays(const Member& member) const {
   return member.counts() && goes_(member.hello.name);
 }
 
+bool Farewell::flowed_since(double time) const {
+  return std::ranges::any_of(context_.members.present(),
+                             [&](const Member* member) {
+                               return stays(*member) && member->flowed > time;
+                             });
+}
+
 void Farewell::tick(double now) {
+  for (const auto& [peer, flow] : context_.link.take_flows())
+    if (Member* member = context_.members.find(peer))
+      Membership::note_flow(*member, flow, now);
   for (const RouterSocket::Ended& ended : context_.link.take_ended())
     if (Member* member = context_.members.find(ended.peer))
       member->closed = now;

@@ -24,6 +24,9 @@ class Farewell {
   bool all_left() const;
   // Whose connection ended and who is not back in time is lost.
   void tick(double now);
+  // Bytes moved to or from one that has not left: the news may wait behind a
+  // Round that takes long.
+  bool flowed_since(double time) const;
   // A process of the master's host that has ended without a word.
   void lost_process(const std::string& name, std::int64_t pid,
                     const std::string& how);

@@ -440,7 +440,11 @@ void Master::see_off(int code, const std::string& reason,
                      const Farewell::Goes& goes) {
   Farewell farewell(*context_, code, reason, goes);
   const double end = monotonic_seconds() + kFarewellSeconds;
-  while (!farewell.all_left() && monotonic_seconds() < end) {
+  const auto is_over = [&](double now) {
+    return now >= end && (now >= end + kLongestTransfer ||
+                          !farewell.flowed_since(now - kFarewellSeconds));
+  };
+  while (!farewell.all_left() && !is_over(monotonic_seconds())) {
     if (const auto incoming = link_->receive(kPause, {}))
       farewell.take(*incoming);
     farewell.tick(monotonic_seconds());

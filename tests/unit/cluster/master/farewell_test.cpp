@@ -43,6 +43,19 @@ TEST_CASE("a run ends when everybody has left") {
   CHECK(run.master.context.report.lost == 0);
 }
 
+TEST_CASE("the end of a run waits while bytes move to who has not left") {
+  Run run;
+  Farewell farewell(run.master.context, 0, "", Farewell::everybody);
+  CHECK_FALSE(farewell.flowed_since(200));
+  Member* b = run.master.context.members.find(run.b.peer);
+  REQUIRE(b);
+  b->flowed = 201;
+  CHECK(farewell.flowed_since(200));
+  CHECK_FALSE(farewell.flowed_since(201));
+  farewell.take(run.says(run.b, Leave{"it ends"}.to_message()));
+  CHECK_FALSE(farewell.flowed_since(200));
+}
+
 TEST_CASE("whose connection ends with the run has a second to come back") {
   Run run;
   Farewell farewell(run.master.context, 0, "", Farewell::everybody);
