@@ -218,7 +218,7 @@ Carrier::Carrier() {
   check_threads();
   auto context = std::make_shared<zmq::context_t>();
   // The first socket begins the threads, while they can still be had.
-  zmq::socket_t(*context, zmq::socket_type::dealer);
+  const zmq::socket_t first(*context, zmq::socket_type::dealer);
   context_ = std::move(context);
 }
 

@@ -43,6 +43,7 @@ animals animals.csv
 small_network animals.json
 run_next 'fold?.json'
 run_next '.updater.learning_rate'
+awk -F '\t' '$1 ~ /^[01]/ { ++n } END { print n " accuracies" }' .blocks/"$next".out
 
 dl-preprocess csv -q --header --label species animals.csv -o animals-train-000.dls
 train=(dl-master --net animals.json --data 'animals-train-*.dls' --local 2 --epochs 30 -o animals.safetensors)
