@@ -280,17 +280,15 @@ std::string RunStore::save(const RunState& state) {
   const bool all = policy_ == LogPolicy::kKeep;
   if (best_) nn::save_model(*best_, best());
   best_.reset();
-  // Keeps the state to go back to if training goes wrong; when it has, the log
-  // from there on as well.
+  // Keeps the state to go back to if training goes wrong, and the log from there
+  // on: where it goes back to must not depend on when checkpoints were due.
   const auto sound = newest_saved(state.watch.sound_version());
   std::string name = directory_.save(checkpoint_of(state), all,
                                      sound ? file_name_of(*sound) : "");
   if (updates_) {
     updates_->begin(state.version);
     const std::uint64_t before = sound ? sound->version : 0;
-    if (!all)
-      updates_->prune(state.watch.sound() ? last_saved_
-                                          : std::min(last_saved_, before));
+    if (!all) updates_->prune(std::min(last_saved_, before));
   }
   last_saved_ = state.version;
   saved_.push_back(
