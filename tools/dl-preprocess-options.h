@@ -12,6 +12,7 @@
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/cli/tool.h"
+#include "libcore/io/overwriting.h"
 #include "libcore/vectorize/reader.h"
 #include "libcore/vectorize/recipe/images.h"
 #include "libcore/vectorize/schema.h"
@@ -211,6 +212,20 @@ inline void check_options(const Args& a) {
     dl::bad_usage("--threads: want 0..1024, got " + std::to_string(a.threads));
   if (a.json && a.output == "-")
     dl::bad_usage("--json wants -o FILE: standard output has the stream");
+}
+
+// Neither output may be an input, nor the other one.
+inline void refuse_overwriting(const Args& a, std::vector<std::string> inputs) {
+  if (inputs.empty()) inputs.emplace_back("-");
+  for (const std::string& input : {a.labels, a.recipe})
+    if (!input.empty()) inputs.push_back(input);
+  dl::io::refuse_overwriting(a.output, inputs);
+  if (a.bad_list.empty()) return;
+  if (a.bad_list == a.output)
+    dl::bad_usage("--bad-list and --output are the same file");
+  dl::io::refuse_overwriting(a.bad_list, inputs, "is the --bad-list and also");
+  dl::io::refuse_overwriting(a.bad_list, {a.output},
+                             "is the --bad-list and also");
 }
 
 #endif  // DL_TOOLS_DL_PREPROCESS_OPTIONS_H_

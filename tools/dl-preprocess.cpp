@@ -133,8 +133,7 @@ void run(Args& a, std::vector<std::string> arguments) {
     return;
   }
   std::vector<std::string> inputs = dl::io::expand_operands(a.operands);
-  dl::io::refuse_overwriting(
-      a.output, inputs.empty() ? std::vector<std::string>{"-"} : inputs);
+  refuse_overwriting(a, inputs);
   dl::data::Provenance step{kTool.name, DL_VERSION, std::move(arguments), {}};
   for (std::string& argument : a.options->from_environment())
     step.arguments.push_back(std::move(argument));
