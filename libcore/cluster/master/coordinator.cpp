@@ -176,7 +176,9 @@ void Coordinator::tick(double now) {
 }
 
 void Coordinator::tick_stopping() {
-  if (context_.phase && context_.now < stop_deadline_) {
+  // Where all workers were told to stop as well, nobody does what was begun.
+  if (context_.phase && context_.now < stop_deadline_ &&
+      !context_.members.present().empty()) {
     context_.phase->tick();
     if (!context_.phase->done()) return;
   }
