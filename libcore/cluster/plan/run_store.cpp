@@ -280,8 +280,9 @@ std::string RunStore::save(const RunState& state) {
   const bool all = policy_ == LogPolicy::kKeep;
   if (best_) nn::save_model(*best_, best());
   best_.reset();
-  // Keeps the state to go back to if training goes wrong, and the log from there
-  // on: where it goes back to must not depend on when checkpoints were due.
+  // Keeps the state to go back to if training goes wrong, and the log from
+  // there on: where it goes back to must not depend on when checkpoints were
+  // due.
   const auto sound = newest_saved(state.watch.sound_version());
   std::string name = directory_.save(checkpoint_of(state), all,
                                      sound ? file_name_of(*sound) : "");
