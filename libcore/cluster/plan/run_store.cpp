@@ -289,7 +289,10 @@ std::string RunStore::save(const RunState& state) {
   if (updates_) {
     updates_->begin(state.version);
     const std::uint64_t before = sound ? sound->version : 0;
-    if (!all) updates_->prune(std::min(last_saved_, before));
+    // A run too short to be judged goes back nowhere.
+    const bool judged = state.watch.sound_version() > 0 || !state.watch.sound();
+    if (!all)
+      updates_->prune(judged ? std::min(last_saved_, before) : last_saved_);
   }
   last_saved_ = state.version;
   saved_.push_back(
