@@ -200,6 +200,7 @@ void AveragingEpoch::pass_over_slots() {
       for (std::int64_t i = first; left > 0 && table_.is_passed_over(i); ++i)
         if (--left == 0) pass_over(round, slot);
     }
+  finish_pulls();
   end_rounds();
 }
 
@@ -216,7 +217,6 @@ void AveragingEpoch::pass_over(OpenRound& round, std::size_t slot) {
   round.statistics.put(slot, state.statistics, weight);
   if (averages_updater())
     round.updater_state.put(slot, state.updater_state, weight);
-  if (round.pull) finish_pull(round);
 }
 
 // A round that is open may have slots that are in, by whoever was fast: the

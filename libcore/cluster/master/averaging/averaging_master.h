@@ -180,6 +180,7 @@ class AveragingEpoch : public Phase {
 
   // averaging_pull.cpp
   bool is_pulled(const OpenRound& round) const;
+  std::size_t result_elements() const;
   void begin_pull(OpenRound& round);
   void offer(OpenRound& round, Member& member, const Lease& lease,
              const Result& result);
@@ -187,6 +188,7 @@ class AveragingEpoch : public Phase {
   std::string fault_of(const Slice& slice) const;
   void pull(OpenRound& round);
   void finish_pull(OpenRound& round);
+  void finish_pulls();
   double moved_at(const OpenRound& round, std::size_t slot,
                   const Member& member) const;
   void watch_pulls();

@@ -10,19 +10,18 @@ namespace dl::cluster {
 
 // Lossy differences are short, and a round of one replica has one Result.
 bool AveragingEpoch::is_pulled(const OpenRound& round) const {
-  const RunState& state = context_.state;
-  const std::size_t elements =
-      state.parameters.size() + state.statistics.size() +
-      (averages_updater() ? state.updater_state.size() : 0);
   return !round.whole && !how().delta.lossy() &&
-         std::cmp_greater_equal(elements, context_.limits.pull_from);
+         std::cmp_greater_equal(result_elements(), context_.limits.pull_from);
+}
+
+std::size_t AveragingEpoch::result_elements() const {
+  const RunState& state = context_.state;
+  return state.parameters.size() + state.statistics.size() +
+         (averages_updater() ? state.updater_state.size() : 0);
 }
 
 void AveragingEpoch::begin_pull(OpenRound& round) {
-  const RunState& state = context_.state;
-  round.pull.emplace(round.slots(),
-                     state.parameters.size() + state.statistics.size() +
-                         (averages_updater() ? state.updater_state.size() : 0));
+  round.pull.emplace(round.slots(), result_elements());
   round.pulled_at.assign(round.slots(), 0);
   for (const std::size_t slot : round.passed_over) round.pull->pass_over(slot);
 }
@@ -107,6 +106,17 @@ void AveragingEpoch::finish_pull(OpenRound& round) {
   round.is_averaged = true;
   settle(round, counts);
   end_rounds();
+}
+
+// Finishes what is complete of all open rounds; each may end rounds.
+void AveragingEpoch::finish_pulls() {
+  const auto is_complete = [](const OpenRound& round) {
+    return round.pull && round.pull->complete();
+  };
+  for (auto found = std::ranges::find_if(rounds_, is_complete);
+       found != rounds_.end();
+       found = std::ranges::find_if(rounds_, is_complete))
+    finish_pull(*found);
 }
 
 // When the slot was asked last, sent something, or bytes of it moved.
