@@ -12,23 +12,6 @@ bind=tcp://10.0.0.1:0
 below() { echo $((RANDOM % $1)); }
 
 # Workers 3 and 4 are behind a line, whose rate changes.
-lay_line() {
-  local end
-  ip link set lo up
-  run far unshare --net sleep 100000
-  await "a network" apart "${pid[far]}"
-  ip link add near type veth peer name line netns "${pid[far]}" ||
-    skip "no veth here"
-  ip addr add 10.0.0.1/24 dev near
-  ip link set near up
-  there ip link set lo up
-  there ip addr add 10.0.0.2/24 dev line
-  there ip link set line up
-  for end in "tc qdisc add dev near" "there tc qdisc add dev line"; do
-    $end root tbf rate 400mbit burst 128kb latency 100ms || skip "no tbf here"
-  done
-}
-there() { nsenter --net --target "${pid[far]}" "$@"; }
 set_rate() { # RATE
   tc qdisc change dev near root tbf rate "$1" burst 128kb latency 100ms
   there tc qdisc change dev line root tbf rate "$1" burst 128kb latency 100ms
@@ -148,7 +131,7 @@ chaos() { # SEED DISTURBANCES SECONDS: so many of each run; no round begins late
   seed=$1 disturbances=$2
   RANDOM=$seed
   make_data
-  lay_line
+  lay_line 400mbit 128kb
   network_file small 8 adam
   network_file large 1000 sgd
   done_runs=0

@@ -18,20 +18,7 @@ cat >net.json <<'JSON'
     {"type": "output", "units": 3, "activation": "softmax",
      "loss": "negative_log_likelihood"}] }
 JSON
-ip link set lo up
-run far unshare --net sleep 1000
-await "a network" apart "${pid[far]}"
-ip link add near type veth peer name line netns "${pid[far]}" ||
-  skip "no veth here"
-ip addr add 10.0.0.1/24 dev near
-ip link set near up
-there() { nsenter --net --target "${pid[far]}" "$@"; }
-there ip link set lo up
-there ip addr add 10.0.0.2/24 dev line
-there ip link set line up
-for end in "tc qdisc add dev near" "there tc qdisc add dev line"; do
-  $end root tbf rate 8mbit burst 32kb latency 100ms || skip "no tbf here"
-done
+lay_line 8mbit 32kb
 export DL_MASTER_INSECURE=1 DL_WORKER_INSECURE=1
 bind=tcp://10.0.0.1:0
 slow() { # NAME OPTION...
