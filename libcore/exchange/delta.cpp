@@ -233,12 +233,10 @@ std::span<const std::byte> plain_floats(std::span<const std::byte> message) {
   return message.subspan(kDeltaHeaderBytes);
 }
 
-void check_delta(std::span<const std::byte> message, std::size_t elements) {
+void check_plain_delta(std::span<const std::byte> message,
+                       std::size_t elements) {
   const auto [kind, body] = body_of(message, elements);
-  if (kind == Kind::kSparse) {
-    std::vector<float> values(elements);
-    return apply_sparse_delta(body, 1, values);
-  }
+  require(kind == Kind::kF32, "a message of plain floats");
   walk_dense(kind, body, elements,
              [&](std::size_t, std::span<const float> values) {
                if (largest_bits(values, {}) >= 0x7f800000U)

@@ -37,12 +37,12 @@ void encode_delta(std::span<const float> delta, const DeltaFormat& format,
                   std::span<float> residual, std::vector<std::byte>& out);
 
 // Whether the message has all elements as they are, each at its place; and
-// these then, of binary32.
+// these then, of binary32, unchecked.
 bool is_plain_delta(std::span<const std::byte> message);
 std::span<const std::byte> plain_floats(std::span<const std::byte> message);
-
-// Throws as decode_delta() for so many elements.
-void check_delta(std::span<const std::byte> message, std::size_t elements);
+// Checks a plain one.  Throws as decode_delta() for so many elements.
+void check_plain_delta(std::span<const std::byte> message,
+                       std::size_t elements);
 
 // target = what the message says.  Throws as decode_delta(); target is then of
 // no use.

@@ -1,7 +1,7 @@
 // Work in order: blocks of an input are cut one after the other, worked on side
 // by side, and given out in the order in which they were cut.
 //
-// What comes out is the same for any number of threads.  Memory is bounded: no
+// The output is the same for any number of threads.  Memory is bounded: no
 // more than kAhead blocks a thread are cut and not yet given out, and fewer
 // where they are large.
 

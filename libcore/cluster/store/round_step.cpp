@@ -42,7 +42,7 @@ void apply_average(std::span<const std::byte> delta,
     apply_average(average, outer, constrain, parameters, velocity);
     return parameters.swap(average);
   }
-  exchange::check_delta(delta, parameters.size());
+  exchange::check_plain_delta(delta, parameters.size());
   const std::span<const std::byte> floats = exchange::plain_floats(delta);
   if (outer.has_velocity()) velocity.resize(parameters.size());
   std::array<float, kBlock> block;

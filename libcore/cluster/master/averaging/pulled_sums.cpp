@@ -139,13 +139,4 @@ void PulledSums::average() {
   }
 }
 
-std::size_t PulledSums::bytes() const {
-  std::size_t floats = 0;
-  for (const Slot& slot : slots_) {
-    floats += slot.whole.size();
-    for (const auto& [piece, values] : slot.come) floats += values.size();
-  }
-  return sizeof(float) * floats;
-}
-
 }  // namespace dl::cluster

@@ -51,8 +51,6 @@ class PulledSums {
   const std::vector<SlotCount>& counts() const { return counts_; }
   std::vector<float>& mean() { return mean_; }
 
-  std::size_t bytes() const;  // of pieces that wait for others
-
  private:
   struct Slot {
     bool given = false, passed_over = false, is_here = false;
