@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154  # pid is of _lib.sh
 # For tests that lay lines between networks of their own: sourced before _lib.sh, it
 # runs the test again in a network namespace, or skips it where there are none.
 skip() { echo "$*" >&2; exit 77; }
