@@ -1,7 +1,7 @@
 // Prints what is made from tables: --layers, the middle of man/dl-layers.5.scd,
-// --schema, --keras, the classes of man/dl-import.1.scd, --recipe, the middle
-// of man/dl-recipe.5.scd, or --recipe-schema.  scripts/generate puts it into
-// its place.
+// --augment, the steps of man/dl-network.5.scd, --schema, --keras, the classes
+// of man/dl-import.1.scd, --recipe, the middle of man/dl-recipe.5.scd, or
+// --recipe-schema.  scripts/generate puts it into its place.
 
 #include <iostream>
 #include <string_view>
@@ -15,6 +15,8 @@ int main(int count, char** arguments) {
   const std::string_view what = count == 2 ? arguments[1] : "";
   if (what == "--layers")
     std::cout << dl::nn::layers_page();
+  else if (what == "--augment")
+    std::cout << dl::nn::augment_page();
   else if (what == "--schema")
     std::cout << dl::nn::network_schema().dump(2) << "\n";
   else if (what == "--keras")

@@ -36,6 +36,9 @@ inline void declare_training(dl::cli::Options& opt,
   opt.flag(
       "dry-run", &m.dry_run,
       "print the resolved network and configuration and exit without training");
+  opt.add("preview-augment", &m.preview_augment, "FILE",
+          "draw training pictures and what augmentation makes of them (PNG) "
+          "and exit without training");
   opt.flag(
       "estimate", &m.estimate,
       "measure the workers and print the speedup to expect from more hosts");

@@ -23,6 +23,8 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-master --net NETWORK --data SHARDS --output MODEL [OPTION...]\n"
         "dl-master --init MODEL --data SHARDS --output MODEL [OPTION...]\n"
         "dl-master --net NETWORK [--data SHARDS] --dry-run [OPTION...]\n"
+        "dl-master --net NETWORK --data SHARDS --preview-augment FILE "
+        "[OPTION...]\n"
         "dl-master --net NETWORK --data SHARDS --estimate [OPTION...]\n"
         "dl-master --replay RUN [--step COUNT] --output MODEL\n"
         "dl-master --replay RUN --list",
@@ -71,7 +73,7 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
                               "Evaluation and end", "Workers", "Checkpoints"})
       opt.refuse_section(title, "does not go with --replay");
     opt.refuse({"net", "init", "reset", "data", "eval-data", "normalize", "run",
-                "fresh", "dry-run", "estimate"},
+                "fresh", "dry-run", "preview-augment", "estimate"},
                "does not go with --replay");
     if (opt.given("step") && m.step < 0)
       throw dl::Error{dl::Code::kUsage,
@@ -80,11 +82,14 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
     return;
   }
   if (m.pretrain > 0)
-    opt.refuse({"init", "reset", "dry-run", "estimate"},
+    opt.refuse({"init", "reset", "dry-run", "preview-augment", "estimate"},
                "does not go with --pretrain");
   if (!m.init.empty())
     opt.refuse({"normalize"}, "does not go with --init: its model has one");
-  if (m.estimate) opt.refuse({"dry-run"}, "does not go with --estimate");
+  if (m.estimate)
+    opt.refuse({"dry-run", "preview-augment"}, "does not go with --estimate");
+  if (!m.preview_augment.empty())
+    opt.refuse({"dry-run"}, "does not go with --preview-augment");
   check_workers(opt, m);
   if (!m.estimate) check_exchange(opt, m);  // that looks at every mode
 }
@@ -98,7 +103,8 @@ void run(Args& args) {
   master.epochs_given = args.options->given("epochs");
   master.grace = dl::cli::grace_period();
   dl::cli::Progress progress;
-  if (!master.dry_run && master.replay.empty()) {
+  if (!master.dry_run && master.preview_augment.empty() &&
+      master.replay.empty()) {
     master.stop = dl::cli::catch_stop_signals();
     master.stop_name = dl::cli::stop_signal_name;
     master.detail = dl::cli::verbose();

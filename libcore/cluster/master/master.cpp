@@ -9,6 +9,7 @@
 #include "libcore/cluster/master/master_run.h"
 #include "libcore/cluster/master/pretraining.h"
 #include "libcore/cluster/plan/choose_mode.h"
+#include "libcore/cluster/plan/draw_augmented.h"
 #include "libcore/cluster/plan/host_list.h"
 #include "libcore/cluster/plan/plan.h"
 #include "libcore/cluster/store/replay.h"
@@ -119,6 +120,23 @@ Outcome dry_run(MasterOptions options, const Log& log) {
   return {plan.to_text(), plan.to_json()};
 }
 
+// Of the first training pictures.
+Outcome preview_augmentation(MasterOptions options, const Log& log) {
+  if (options.data.empty())
+    throw Error{Code::kUsage, "want --data SHARD..., the training data"};
+  for (const std::string& operand : options.data)
+    if (!io::names_file(operand))
+      throw Error{Code::kUsage,
+                  "--preview-augment looks at shards, not at a stream"};
+  io::refuse_overwriting(options.preview_augment, options.data);
+  options.dry_run = true;
+  options.eval_data.clear();
+  choose_mode(options, log);
+  const Plan plan = make_plan(options, "", log);
+  draw_augmented(plan.model.config, *plan.training, options.preview_augment);
+  return {};
+}
+
 // Writes an earlier model of a run, or lists those that there are.
 Outcome replay_run(const MasterOptions& options, const Log& log) {
   if (options.list) {
@@ -157,6 +175,8 @@ Outcome run_master(const MasterOptions& given, const Log& log) {
   if (!options.bind.empty()) check_bind(options.bind);
   check_network(options.network);
   if (options.dry_run) return dry_run(options, log);
+  if (!options.preview_augment.empty())
+    return preview_augmentation(options, log);
   if (options.estimate) {
     limits_of(options);
     return estimate(options, log);

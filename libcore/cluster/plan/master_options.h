@@ -28,6 +28,7 @@ struct MasterOptions {
   std::string output;
   std::string run;  // "": OUTPUT.run
   bool fresh = false;
+  std::string preview_augment;  // where a sheet of pictures goes; "": nowhere
   std::string normalize = "auto", normalize_targets = "auto";
   std::string seed;  // "": the network's
 

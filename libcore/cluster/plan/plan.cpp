@@ -19,6 +19,7 @@
 #include "libcore/io/digest.h"
 #include "libcore/io/hex.h"
 #include "libcore/io/source.h"
+#include "libcore/nn/augment/augmenter.h"
 #include "libcore/nn/config/config_table.h"
 #include "libcore/nn/data/chance.h"
 #include "libcore/nn/data/class_weights.h"
@@ -400,6 +401,7 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
     const data::Metadata& metadata = plan.training->metadata();
     choose_normalizers(plan.model, kept, options, *plan.training, folder, log);
     check_data(plan.model, outputs, *plan.training, "the training data", log);
+    nn::check_augmented(plan.model.config, metadata);
     tell_oddities(plan.model.config, metadata, log);
     nn::settle_class_weights(
         plan.model.config, metadata, [&](const auto& take) {

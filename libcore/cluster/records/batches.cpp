@@ -29,8 +29,9 @@ CheckRecord check_for(const nn::NetworkConfig& network,
 }
 
 void assemble(data::Epoch& epoch, std::int64_t index, RecordStore& store,
-              LoadedBatch& batch) {
+              LoadedBatch& batch, std::vector<std::uint64_t>* names) {
   batch.index = index;
+  if (names != nullptr) names->clear();
   const std::int64_t examples = epoch.examples(index, 1);
   std::int64_t filled = 0;
   for (const data::Piece& piece : epoch.pieces(index)) {
@@ -38,6 +39,9 @@ void assemble(data::Epoch& epoch, std::int64_t index, RecordStore& store,
     if (filled == 0) data::make_like(batch.set, *record, examples);
     data::copy_examples(batch.set, filled, *record, piece.examples);
     filled += static_cast<std::int64_t>(piece.examples.size());
+    if (names == nullptr) continue;
+    for (const std::uint32_t example : piece.examples)
+      names->push_back(nn::name_of_example(piece.shard, piece.record, example));
   }
   require(filled == examples, "a batch with holes");
 }
@@ -89,6 +93,7 @@ void BatchLoader::add(const BatchRange& range) {
 
 const LoadedBatch& BatchLoader::next() {
   std::unique_lock lock(mutex_);
+  late_ += ready_ == 0;
   changed_.wait(lock, [&] { return ready_ > 0; });
   Slot& slot = slots_[first_];
   first_ = (first_ + 1) % slots_.size();
@@ -113,6 +118,19 @@ void BatchLoader::drop() {
   changed_.notify_all();
 }
 
+// late: batches so far that next() had to wait for.
+void BatchLoader::augment(LoadedBatch& batch, std::int64_t late) {
+  constexpr std::int64_t kLookedAt = 32;
+  nn::Augmenter& augmenter = *plan_.augmenter;
+  augmenter.apply(batch.set, names_, static_cast<std::uint64_t>(batch.epoch));
+  if (++augmented_ < kLookedAt) return;
+  if (2 * (late - late_before_) > augmented_ &&
+      augmenter.threads() < plan_.threads)
+    augmenter.use_threads(augmenter.threads() + 1);
+  augmented_ = 0;
+  late_before_ = late;
+}
+
 // Assembles without the lock; what drop() has overtaken is thrown away.
 void BatchLoader::work() {
   std::optional<data::Epoch> epoch;
@@ -129,6 +147,7 @@ void BatchLoader::work() {
     ++range.first;
     if (--range.count == 0) queue_.pop_front();
     const std::uint64_t generation = generation_;
+    const std::int64_t late = late_;
     Slot& slot = slots_[(first_ + ready_) % slots_.size()];
     lock.unlock();
 
@@ -138,10 +157,12 @@ void BatchLoader::work() {
           current.epoch != job.epoch || current.without != job.without)
         epoch.emplace(epoch_of(job));
       current = job;
-      assemble(*epoch, job.first, job.evaluation ? evaluation_ : training_,
-               slot.batch);
       slot.batch.evaluation = job.evaluation;
       slot.batch.epoch = job.epoch;
+      const bool augmented = plan_.augmenter && !job.evaluation;
+      assemble(*epoch, job.first, job.evaluation ? evaluation_ : training_,
+               slot.batch, augmented ? &names_ : nullptr);
+      if (augmented) augment(slot.batch, late);
       slot.batch.serial = ++assembled;
     } catch (...) {
       slot.error = std::current_exception();

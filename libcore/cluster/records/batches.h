@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -17,6 +18,7 @@
 #include "libcore/cluster/records/record_store.h"
 #include "libcore/data/epoch.h"
 #include "libcore/data/normalizer.h"
+#include "libcore/nn/augment/augmenter.h"
 #include "libcore/nn/network.h"
 
 namespace dl::cluster {
@@ -35,9 +37,9 @@ CheckRecord check_for(const nn::NetworkConfig& network,
                       std::span<const data::Normalizer> normalizers);
 
 // Makes batch i of an epoch out of the records of `store`, in the memory that
-// `batch` has.
+// `batch` has.  names: of its examples, for augmentation.
 void assemble(data::Epoch& epoch, std::int64_t index, RecordStore& store,
-              LoadedBatch& batch);
+              LoadedBatch& batch, std::vector<std::uint64_t>* names = nullptr);
 
 // A stretch of an epoch.
 struct BatchRange {
@@ -51,6 +53,10 @@ struct BatchPlan {
   std::int64_t batch = 1;
   std::uint64_t seed = 0;
   std::int64_t prefetch = 2;  // batches assembled ahead, at least 1
+  // Changes batches of training; none: nothing does.  It gets as many threads
+  // as keep next() from waiting, up to so many.
+  std::shared_ptr<nn::Augmenter> augmenter = {};
+  int threads = 1;
 };
 
 // add(), next(), after(), drop() and the destructor belong to one thread.
@@ -82,6 +88,7 @@ class BatchLoader {
 
  private:
   void work();
+  void augment(LoadedBatch& batch, std::int64_t late);
   data::Epoch epoch_of(const BatchRange& range) const;
 
   BatchPlan plan_;
@@ -101,6 +108,10 @@ class BatchLoader {
   std::size_t first_ = 0, ready_ = 0;
   std::uint64_t generation_ = 0;  // grows with each drop()
   bool stop_ = false;
+  std::int64_t late_ = 0;  // batches that next() had to wait for
+  // The loader's thread's own.
+  std::vector<std::uint64_t> names_;
+  std::int64_t augmented_ = 0, late_before_ = 0;  // with as many threads as now
   std::thread thread_;
 };
 

@@ -189,12 +189,15 @@ void Trainer::set_up(const Welcome& welcome) {
   };
   training_ = store(false, welcome.training);
   evaluation_ = store(true, welcome.evaluation);
-  loader_ = std::make_unique<BatchLoader>(
-      BatchPlan{catalogue_of(welcome.training),
-                catalogue_of(welcome.evaluation), settings_.batch,
-                settings_.seed,
-                options_.prefetch > 0 ? options_.prefetch : settings_.prefetch},
-      *training_, *evaluation_);
+  BatchPlan plan{
+      catalogue_of(welcome.training), catalogue_of(welcome.evaluation),
+      settings_.batch, settings_.seed,
+      options_.prefetch > 0 ? options_.prefetch : settings_.prefetch};
+  if (!network.augment.empty())
+    plan.augmenter = std::make_shared<nn::Augmenter>(network);
+  plan.threads = options_.threads;
+  loader_ =
+      std::make_unique<BatchLoader>(std::move(plan), *training_, *evaluation_);
 }
 
 std::unique_ptr<Learner> Trainer::make_learner(

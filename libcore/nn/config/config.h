@@ -157,6 +157,14 @@ struct LayerConfig {
   std::string place = {};  // in the document: "layers[2]", "nodes[5]"
 };
 
+struct AugmentType;  // augment/augment_type.h
+
+// A step of augmentation.
+struct AugmentConfig {
+  const AugmentType* type = nullptr;
+  Settings settings;
+};
+
 struct InputConfig {
   std::string name;     // of a graph; a sequence's only input has none
   tensor::Shape shape;  // of one example
@@ -168,8 +176,9 @@ struct InputConfig {
 // Layers in topological order: a sequence is the graph that it is.
 struct NetworkConfig {
   std::uint64_t seed = 0;
-  std::int64_t tbptt_length = 0;  // 0: gradients cross all steps
-  bool tbptt_update = false;      // after each so many (time_segments.h)
+  std::int64_t tbptt_length = 0;       // 0: gradients cross all steps
+  bool tbptt_update = false;           // after each so many (time_segments.h)
+  std::vector<AugmentConfig> augment;  // of pictures, in training alone
   std::vector<InputConfig> inputs;
   std::vector<LayerConfig> layers;
   // Layers with a loss, in their order; of a part (part_of.h), any layers.

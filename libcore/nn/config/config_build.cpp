@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "libcore/nn/augment/augment_type.h"
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/config/config_check.h"
 #include "libcore/nn/config/connect.h"
@@ -185,6 +186,12 @@ NetworkConfig build(const Json& document, std::vector<std::string>& problems) {
   if (given.has("tbptt_length"))
     config.tbptt_length = given.integer("tbptt_length");
   config.tbptt_update = given.has("tbptt_update") && given.flag("tbptt_update");
+  if (given.has("augment"))
+    for (const Json& step : given.at("augment")) {
+      Settings settings(step, "augment");
+      config.augment.push_back(
+          {&augment_type(settings.text("type")), std::move(settings)});
+    }
   const bool graph = given.has("nodes");
   if (graph)
     for (const Json& input : given.at("inputs"))
@@ -252,6 +259,8 @@ NetworkConfig parse_network(std::string_view text, const std::string& name) {
       throw Error{Code::kConfig, "the network has nothing that is trained"};
     check_weight_inits(config, layout);
     if (config.tbptt_update) problems = check_segments(config, layout);
+    std::ranges::move(check_augment(config, layout),
+                      std::back_inserter(problems));
     Constraints(config, layout);
   } catch (Error& e) {
     e.add_context(name);

@@ -121,6 +121,7 @@ class Checker {
   void schedule(const Json& value, const Key& key, const std::string& path);
   void map(const Json& value, const Key& key, const std::string& path);
   void numbers(const Json& value, const Key& key, const std::string& path);
+  void pair(const Json& value, const Key& key, const std::string& path);
   void class_weights(const Json& value, const Key& key,
                      const std::string& path);
   void unknown(const std::string& name, std::string_view object,
@@ -139,7 +140,8 @@ void Checker::object(const Json& value, std::string_view object,
                      const std::string& path) {
   if (!value.is_object()) {
     const bool named =
-        value.is_string() && (object == "updater" || object == "layer");
+        value.is_string() &&
+        (object == "updater" || object == "layer" || object == "augment");
     return add(path,
                "want " + std::string(object) + " object" +
                    (named ? ", as {\"type\": " + shown(value) + "}" : "") +
@@ -232,6 +234,15 @@ void Checker::numbers(const Json& value, const Key& key,
     this->value(value[i], one, path + "[" + std::to_string(i) + "]");
 }
 
+void Checker::pair(const Json& value, const Key& key, const std::string& path) {
+  if (!value.is_array() || value.size() != 2) return mismatch(value, key, path);
+  const std::size_t before = problems.size();
+  numbers(value, key, path);
+  if (problems.size() == before && key.of == "[low, high]" &&
+      value[0].get<double>() > value[1].get<double>())
+    add(path, "want the smaller number first, got " + shown(value));
+}
+
 // The data say what classes there are.
 void Checker::class_weights(const Json& value, const Key& key,
                             const std::string& path) {
@@ -303,6 +314,8 @@ void Checker::value(const Json& value, const Key& key,
       return tuple_or_shape(value, key, path);
     case Kind::kNumbers:
       return numbers(value, key, path);
+    case Kind::kPair:
+      return pair(value, key, path);
     case Kind::kClassWeights:
       return class_weights(value, key, path);
     case Kind::kNames:

@@ -72,6 +72,11 @@ Json value_schema(const Key& key) {
               {"items", ranged("integer", key.range)},
               {"minItems", key.places()},
               {"maxItems", key.places()}};
+    case Kind::kPair:
+      return {{"type", "array"},
+              {"items", ranged("number", key.range)},
+              {"minItems", 2},
+              {"maxItems", 2}};
     case Kind::kNumbers:
       return {{"type", "array"},
               {"items", ranged("number", key.range)},

@@ -77,6 +77,8 @@ std::string Key::wanted() const {
       return "array of 1 to 7 " + integers(range);
     case Kind::kTuple:
       return std::string(of) + ", " + integers(range);
+    case Kind::kPair:
+      return std::string(of) + ", " + numbers_in(range);
     case Kind::kNumbers:
       return "array of " + numbers_in(range);
     case Kind::kObject:
@@ -140,6 +142,7 @@ Interval interval_of(std::string_view range) {
 std::span<const Key> all_keys() {
   static const std::vector<Key> keys = [] {
     std::vector<Key> all = object_keys();
+    std::ranges::move(augment_keys(), std::back_inserter(all));
     std::ranges::move(layer_keys(), std::back_inserter(all));
     return all;
   }();

@@ -26,6 +26,8 @@ enum class Kind {
   kShape,    // 1 to 7 integers of `range`
   kTuple,    // integers of `range`, `of` "[height, width]"
   kNumbers,  // one or more numbers of `range`
+  // Two numbers of `range`, `of` "[width, height]"; of "[low, high]", ordered.
+  kPair,
   kNames,    // a layer's or an input's name, or an array of them
   kObject,   // the object `of`
   kObjects,  // one or more of the object `of`

@@ -180,6 +180,8 @@ Json to_json(const NetworkConfig& config) {
     json["layers"] = std::move(layers);
     json["input"] = {{"shape", write_shape(config.inputs[0].shape)}};
   }
+  for (const AugmentConfig& step : config.augment)
+    json["augment"].push_back(step.settings.json());
   if (config.tbptt_length > 0) json["tbptt_length"] = config.tbptt_length;
   if (config.tbptt_update) json["tbptt_update"] = true;
   return json;

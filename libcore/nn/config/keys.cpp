@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "libcore/nn/augment/augment_type.h"
 #include "libcore/nn/config/layer_type.h"
 
 namespace dl::nn {
@@ -49,6 +50,11 @@ Key one_of(std::string_view name, std::string_view fallback,
 Key name(std::string_view name, std::string_view fallback,
          std::string_view doc) {
   return of_layer(name, Kind::kName, fallback, doc);
+}
+
+Key pair(std::string_view name, std::string_view fallback, std::string_view doc,
+         std::string_view of, std::string_view range) {
+  return of_layer(name, Kind::kPair, fallback, doc, range, of);
 }
 
 Key class_weights() {
@@ -143,12 +149,12 @@ std::vector<std::pair<Trains, Key>> training_keys() {
 
 namespace {
 
-// Adds `key` of `type`, or `type` to the same key of others.
-void add(std::vector<Key>& keys, const Key& key, const LayerType& type) {
+// Adds `key` of a type, or the type to the same key of others.
+void add(std::vector<Key>& keys, const Key& key, std::string_view type) {
   auto at = std::ranges::find(keys, key);
   if (at == keys.end()) at = keys.insert(keys.end(), key);
   at->variants += at->variants.empty() ? "" : " ";
-  at->variants += type.name;
+  at->variants += type;
 }
 
 }  // namespace
@@ -157,10 +163,10 @@ std::vector<Key> layer_keys() {
   using key::of_layer;
   std::vector<Key> keys;
   for (const LayerType* type : layer_types())
-    for (const Key& key : type->keys) add(keys, key, *type);
+    for (const Key& key : type->keys) add(keys, key, type->name);
   for (const auto& [least, key] : training_keys())
     for (const LayerType* type : layer_types())
-      if (type->trains >= least) add(keys, key, *type);
+      if (type->trains >= least) add(keys, key, type->name);
   const Key of_all[] = {
       of_layer("type", Kind::kTag, "required", "Type of the layer.", "", "",
                type_names()),
@@ -171,6 +177,24 @@ std::vector<Key> layer_keys() {
                "parameters; for types that do not read sequences themselves."),
   };
   keys.insert(keys.begin(), std::begin(of_all), std::end(of_all));
+  return keys;
+}
+
+std::vector<Key> augment_keys() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    for (const AugmentType* type : augment_types()) all.push_back(type->name);
+    return all;
+  }();
+  std::vector<Key> keys;
+  for (const AugmentType* type : augment_types())
+    for (Key key : type->keys) {
+      key.object = "augment";
+      add(keys, key, type->name);
+    }
+  const Key tag = {"augment",   "", "type", Kind::kTag, "required",
+                   "The step.", "", "",     names};
+  keys.insert(keys.begin(), tag);
   return keys;
 }
 

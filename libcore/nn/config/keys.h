@@ -38,6 +38,8 @@ Key one_of(std::string_view name, std::string_view fallback,
            std::string_view doc, std::span<const std::string_view> values);
 Key name(std::string_view name, std::string_view fallback,
          std::string_view doc);
+Key pair(std::string_view name, std::string_view fallback, std::string_view doc,
+         std::string_view of, std::string_view range);
 // A list of numbers of `range`.
 Key class_weights();
 Key numbers(std::string_view name, std::string_view fallback,
@@ -58,6 +60,9 @@ std::vector<std::pair<Trains, Key>> training_keys();
 // The keys of layers: those that all have, then those of each type, one that
 // several have in the same words once, and then training's.
 std::vector<Key> layer_keys();
+
+// The keys of steps of augmentation, likewise.
+std::vector<Key> augment_keys();
 
 // The keys of all other objects.
 std::vector<Key> object_keys();

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libcore/nn/augment/augment_type.h"
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
 
@@ -120,6 +121,27 @@ std::string page_entry(const Key& key) {
                  std::string(key.doc),
              "\t") +
          "\n";
+}
+
+std::string augment_page() {
+  std::string text;
+  for (const AugmentType* type : augment_types()) {
+    const std::string words(type->words);
+    text +=
+        "*" + std::string(type->name) + "*\n\t" + wrapped(words, "\t") + "\n\n";
+  }
+  text += "## Keys of steps\n";
+  for (const Key& key : augment_keys()) {
+    std::string entry = page_entry(key), variants = key.variants;
+    for (std::size_t at = 0; (at = variants.find(' ', at)) != std::string::npos;
+         at += 2)
+      variants.insert(at, ",");
+    if (!variants.empty())
+      entry.insert(entry.find("\n\t") + 2,
+                   "_" + wrapped(variants, "\t") + "_.\n\t");
+    text += "\n" + entry;
+  }
+  return text;
 }
 
 std::string layers_page() {

@@ -20,6 +20,10 @@ std::string page_entry(const Key& key);
 // each type.
 std::string layers_page();
 
+// The part of dl-network(5) about augmentation: a line on each step, and the
+// keys of all.
+std::string augment_page();
+
 }  // namespace dl::nn
 
 #endif  // DL_LIBCORE_NN_CONFIG_LAYERS_PAGE_H_

@@ -23,6 +23,8 @@ std::vector<Key> network_keys() {
        "0..9223372036854775807"},
       {"network", "sequence", "input", Kind::kObject, "required",
        "Shape of one example.", "", "input"},
+      {"network", "", "augment", Kind::kObjects, "(none)",
+       "Steps that change pictures at random in training.", "", "augment"},
       {"network", "", "updater", Kind::kObject, R"({"type": "sgd"})",
        "Turns gradients into updates.", "", "updater"},
       {"network", "", "bias_updater", Kind::kObject, "(see below)",

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "libcore/nn/augment/augment_type.h"
 #include "libcore/nn/config/layer_type.h"
 
 namespace dl::nn {
@@ -144,6 +145,10 @@ std::string called_here(std::string_view word,
     if (other.word == wanted && is_known(other.ours))
       return std::string(other.ours);
   if (is_share_kept(word) && is_known("rate")) return "rate";
+  for (const AugmentType* type : augment_types())
+    if (std::ranges::count(type->other_names, wanted) > 0 &&
+        is_known(type->name))
+      return std::string(type->name);
   for (const LayerType* type : layer_types())
     if (std::ranges::count(type->other_names, wanted) > 0 &&
         is_known(type->name))

@@ -95,7 +95,7 @@ TEST_CASE("the networks that dl-network(5) shows are ones") {
     const std::size_t end = page.find("\n```", at += 4);
     CHECK_NOTHROW(dl::nn::parse_network(page.substr(at, end - at), "page"));
   }
-  CHECK(networks == 7);
+  CHECK(networks == 8);
 }
 
 TEST_CASE("the schema that is installed is that of the table") {

@@ -290,7 +290,8 @@ TEST_CASE("an unknown type or key brings the nearest one to mind") {
         "'x.json': optimizer: unknown key; here it is called 'updater'");
   CHECK(refusal(network("", R"("colour": 1,)")) ==
         "'x.json': colour: unknown key; the keys of a network with layers "
-        "are seed, input, updater, bias_updater, regularization, constraints, "
+        "are seed, input, augment, updater, bias_updater, regularization, "
+        "constraints, "
         "weight_noise, weight_init, bias_init, gradient_normalization, "
         "gradient_threshold, tbptt_length, tbptt_update, layers");
   CHECK(refusal(network("", R"("bias_updatr": 1,)")) ==
