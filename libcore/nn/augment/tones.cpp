@@ -86,7 +86,7 @@ std::pair<std::uint8_t, std::uint8_t> hue_of(int r, int g, int b, int most,
                                                 : 4.0 + green - red);
   double turns = h / 6.0 + 1.0;
   if (turns >= 1) turns -= 1;
-  return {static_cast<std::uint8_t>(turns * 255.0),
+  return {static_cast<std::uint8_t>(static_cast<float>(turns) * 255.0),
           static_cast<std::uint8_t>(saturation * 255.0)};
 }
 

@@ -9,7 +9,7 @@ PY
 dl-preprocess idx images labels -o train.dls
 net() { # STEPS
   cat <<END
-{"seed": 3, "input": {"shape": [12, 12, 1]}, "augment": [$1],
+{"seed": 3, "input": {"shape": [12, 12, 1]}, "augment": [$1], "updater": {"type": "adam"},
  "layers": [{"type": "flatten"}, {"type": "output", "units": 3, "activation": "softmax",
                                  "loss": "negative_log_likelihood"}]}
 END
