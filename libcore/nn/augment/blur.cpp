@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "libcore/nn/augment/pixels.h"
+
 namespace dl::nn::augment {
 namespace {
 
@@ -16,14 +18,17 @@ std::int64_t mirrored(std::int64_t i, std::int64_t n) {
 }
 
 // sums += weight * values
-void add(std::uint16_t* sums, const std::uint8_t* values, std::int32_t weight,
-         std::int64_t n) {
+DL_WIDE_LOOP void add(std::uint16_t* __restrict sums,
+                      const std::uint8_t* __restrict values,
+                      std::int32_t weight, std::int64_t n) {
   const auto factor = static_cast<std::uint16_t>(weight);
   for (std::int64_t i = 0; i < n; ++i)
     sums[i] = static_cast<std::uint16_t>(sums[i] + values[i] * factor);
 }
 
-void round_off(std::uint8_t* out, const std::uint16_t* sums, std::int64_t n) {
+DL_WIDE_LOOP void round_off(std::uint8_t* __restrict out,
+                            const std::uint16_t* __restrict sums,
+                            std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i)
     out[i] = static_cast<std::uint8_t>(sums[i] >> 8);
 }

@@ -1,6 +1,5 @@
 // Mirrors pictures.
 
-#include <algorithm>
 #include <cstring>
 
 #include "libcore/nn/augment/augment_type.h"
@@ -12,20 +11,26 @@ namespace {
 
 constexpr std::string_view kDirections[] = {"horizontal", "vertical"};
 
-void flip_rows(const Picture& picture) {
-  for (std::int64_t y = 0; y < picture.height / 2; ++y)
-    std::swap_ranges(picture.row(y), picture.row(y + 1),
-                     picture.row(picture.height - 1 - y));
+void flip_rows(const Picture& picture, std::uint8_t* spare) {
+  const auto n = static_cast<std::size_t>(picture.stride());
+  for (std::int64_t y = 0; y < picture.height / 2; ++y) {
+    std::uint8_t *upper = picture.row(y),
+                 *lower = picture.row(picture.height - 1 - y);
+    std::memcpy(spare, upper, n);
+    std::memcpy(upper, lower, n);
+    std::memcpy(lower, spare, n);
+  }
 }
 
-void flip_columns(Canvas& canvas) {
-  const Picture &from = canvas.picture(), &to = canvas.next();
-  for_channels(from.channels, [&](auto channels) {
-    for (std::int64_t y = 0; y < from.height; ++y)
-      reverse_pixels<channels>(to.row(y), from.row(y), from.width,
-                               from.channels);
+void flip_columns(const Picture& picture, std::uint8_t* spare) {
+  const auto n = static_cast<std::size_t>(picture.stride());
+  for_channels(picture.channels, [&](auto channels) {
+    for (std::int64_t y = 0; y < picture.height; ++y) {
+      std::memcpy(spare, picture.row(y), n);
+      reverse_pixels<channels>(picture.row(y), spare, picture.width,
+                               picture.channels);
+    }
   });
-  canvas.turn();
 }
 
 class Flip final : public AugmentStep {
@@ -33,12 +38,15 @@ class Flip final : public AugmentStep {
   explicit Flip(const Settings& settings)
       : vertical_(settings.text("direction") == kDirections[1]) {}
 
-  void apply(Sample& sample, Philox&, Room&) const override {
-    for (Canvas& canvas : sample.pictures)
+  void apply(Sample& sample, Philox&, Room& room) const override {
+    for (const Canvas& canvas : sample.pictures) {
+      const Picture& picture = canvas.picture();
+      room.bytes.resize(static_cast<std::size_t>(picture.stride()) + 1);
       if (vertical_)
-        flip_rows(canvas.picture());
+        flip_rows(picture, room.bytes.data());
       else
-        flip_columns(canvas);
+        flip_columns(picture, room.bytes.data());
+    }
   }
 
  private:

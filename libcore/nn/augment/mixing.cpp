@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "libcore/nn/augment/augment_type.h"
+#include "libcore/nn/augment/pixels.h"
 #include "libcore/nn/config/keys.h"
 
 namespace dl::nn::augment {
@@ -34,6 +35,17 @@ double beta_variable(double alpha, Philox& random) {
   return 1 / (1 + std::exp(b - a));
 }
 
+// own: `share` of 256 parts of it.
+DL_WIDE_LOOP void blend(std::uint8_t* __restrict own,
+                        const std::uint8_t* __restrict other, std::size_t n,
+                        int share) {
+  const auto a = static_cast<std::uint16_t>(share),
+             b = static_cast<std::uint16_t>(256 - share);
+  for (std::size_t i = 0; i < n; ++i)
+    own[i] = static_cast<std::uint8_t>(
+        static_cast<std::uint16_t>(own[i] * a + other[i] * b + 128) >> 8);
+}
+
 class Mixup final : public MixingStep {
  public:
   explicit Mixup(const Settings& settings) : alpha_(settings.number("alpha")) {}
@@ -43,10 +55,7 @@ class Mixup final : public MixingStep {
     // In 1/256, and the labels by the same.
     const auto share =
         static_cast<int>(std::lround(256 * beta_variable(alpha_, random)));
-    std::uint8_t* own = picture.at;
-    for (std::size_t i = 0; i < picture.bytes(); ++i)
-      own[i] = static_cast<std::uint8_t>(
-          (own[i] * share + other[i] * (256 - share) + 128) >> 8);
+    blend(picture.at, other, picture.bytes(), share);
     return share / 256.0;
   }
 

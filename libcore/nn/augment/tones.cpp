@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "libcore/base/error.h"
+#include "libcore/nn/augment/pixels.h"
 
 namespace dl::nn::augment {
 namespace {
@@ -53,58 +53,111 @@ void map_channels(const Picture& picture, const Function& function) {
   }
 }
 
-// What a hue of 0..255 says of the channels: which of six parts of the circle
-// it is in, and how far.
-struct Part {
-  int number;
-  float within;
+DL_WIDE_LOOP void blend_with_grey(std::uint8_t* rgb, std::size_t pixels,
+                                  float factor) {
+  for (std::size_t i = 0; i < pixels; ++i) {
+    std::uint8_t* p = rgb + 3 * i;
+    const int grey = grey_of(p);
+    const std::uint8_t r = blended(grey, p[0], factor),
+                       g = blended(grey, p[1], factor),
+                       b = blended(grey, p[2], factor);
+    p[0] = r;
+    p[1] = g;
+    p[2] = b;
+  }
+}
+
+DL_WIDE_LOOP void blend_rows(std::uint8_t* __restrict out,
+                             const std::uint8_t* above, const std::uint8_t* own,
+                             const std::uint8_t* below, std::size_t begin,
+                             std::size_t end, std::size_t side, float factor) {
+  for (std::size_t i = begin; i < end; ++i) {
+    const int sum = above[i - side] + above[i] + above[i + side] +
+                    own[i - side] + 5 * own[i] + own[i + side] +
+                    below[i - side] + below[i] + below[i + side];
+    // sum / 13, rounded: exact for sums of bytes.
+    const int smooth = ((2 * sum + 13) * 20165) >> 19;
+    out[i] = blended(smooth, own[i], factor);
+  }
+}
+
+DL_WIDE_LOOP std::int64_t sum_of_grey(const std::uint8_t* rgb,
+                                      std::size_t pixels) {
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < pixels; ++i) sum += grey_of(rgb + 3 * i);
+  return sum;
+}
+
+DL_WIDE_LOOP void fill_with_grey(std::uint8_t* rgb, std::size_t pixels) {
+  for (std::size_t i = 0; i < pixels; ++i) {
+    std::uint8_t* p = rgb + 3 * i;
+    p[0] = p[1] = p[2] = grey_of(p);
+  }
+}
+
+// Pixels on their way through hue, saturation and value, in the types that
+// Pillow has for each number.
+constexpr std::size_t kBlock = 64;
+struct Colors {
+  std::array<float, kBlock> r, g, b, most, hue, saturation;
 };
-const std::array<Part, 256>& parts_of_circle() {
-  static const std::array<Part, 256> parts = [] {
-    std::array<Part, 256> all{};
-    for (int h = 0; h < 256; ++h) {
-      const double place = static_cast<float>(h) * 6.0 / 255.0;
-      const int number = static_cast<int>(std::floor(place));
-      all[static_cast<std::size_t>(h)] = {
-          number % 6, static_cast<float>(place - static_cast<float>(number))};
-    }
-    return all;
-  }();
-  return parts;
+
+// Bytes of hue and saturation.
+DL_WIDE_LOOP void to_hues(Colors& c) {
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    const float r = c.r[i], g = c.g[i], b = c.b[i];
+    const float most = std::max(r, std::max(g, b)),
+                least = std::min(r, std::min(g, b));
+    const float range = most > least ? most - least : 1;
+    const float red = (most - r) / range, green = (most - g) / range,
+                blue = (most - b) / range;
+    // In double, as 2.0 + red - blue is there.
+    const double of_red = blue - green,
+                 of_green = 2.0 + static_cast<double>(red) - blue,
+                 of_blue = 4.0 + static_cast<double>(green) - red;
+    const auto h = static_cast<float>(
+        r == most ? of_red : (g == most ? of_green : of_blue));
+    const double turns = h / 6.0 + 1.0;
+    const auto turn = static_cast<float>(turns >= 1 ? turns - 1 : turns);
+    const float saturation = most > least ? range / most : 0;
+    c.most[i] = most;
+    c.hue[i] = static_cast<float>(static_cast<int>(turn * 255.0));
+    c.saturation[i] = static_cast<float>(static_cast<int>(saturation * 255.0));
+  }
 }
 
-// Hue and saturation in bytes, as Pillow has them; the value is the largest.
-std::pair<std::uint8_t, std::uint8_t> hue_of(int r, int g, int b, int most,
-                                             int least) {
-  const auto range = static_cast<float>(most - least);
-  const float saturation = range / static_cast<float>(most);
-  const float red = static_cast<float>(most - r) / range,
-              green = static_cast<float>(most - g) / range,
-              blue = static_cast<float>(most - b) / range;
-  const auto h = static_cast<float>(r == most   ? blue - green
-                                    : g == most ? 2.0 + red - blue
-                                                : 4.0 + green - red);
-  double turns = h / 6.0 + 1.0;
-  if (turns >= 1) turns -= 1;
-  return {static_cast<std::uint8_t>(static_cast<float>(turns) * 255.0),
-          static_cast<std::uint8_t>(saturation * 255.0)};
-}
-
-void color_of(std::uint8_t* rgb, std::uint8_t hue, std::uint8_t saturation,
-              std::uint8_t value) {
-  const auto [number, within] = parts_of_circle()[hue];
-  const float share = static_cast<float>(saturation) / 255.0F;
-  const double v = value;
-  const auto rounded = [](double x) {
-    return static_cast<std::uint8_t>(x + 0.5);
-  };
-  const std::uint8_t p = rounded(v * (1.0 - share)),
-                     q = rounded(v * (1.0 - share * within)),
-                     t = rounded(v * (1.0 - share * (1.0 - within)));
-  const std::uint8_t colors[6][3] = {{value, t, p}, {q, value, p},
-                                     {p, value, t}, {p, q, value},
-                                     {t, p, value}, {value, p, q}};
-  std::copy_n(colors[number], 3, rgb);
+DL_WIDE_LOOP void to_colors(Colors& c, int shift) {
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    const auto hue =
+        static_cast<float>((static_cast<int>(c.hue[i]) + shift) & 255);
+    const double place = hue * 6.0 / 255.0;
+    const int whole = static_cast<int>(place);
+    const auto within = static_cast<float>(place - whole);
+    const int part = whole == 6 ? 0 : whole;
+    const auto share = static_cast<float>(c.saturation[i] / 255.0);
+    const float v = c.most[i];
+    const auto rounded = [](double x) {
+      return static_cast<float>(static_cast<int>(x + 0.5));
+    };
+    const float p = rounded(v * (1.0 - share)),
+                q = rounded(v * (1.0 - share * within)),
+                t = rounded(v * (1.0 - share * (1.0 - within)));
+    const float r = part == 0 || part == 5 ? v
+                    : part == 1            ? q
+                    : part == 4            ? t
+                                           : p;
+    const float g = part == 1 || part == 2 ? v
+                    : part == 0            ? t
+                    : part == 3            ? q
+                                           : p;
+    const float b = part == 3 || part == 4 ? v
+                    : part == 2            ? t
+                    : part == 5            ? q
+                                           : p;
+    c.r[i] = r;
+    c.g[i] = g;
+    c.b[i] = b;
+  }
 }
 
 }  // namespace
@@ -115,11 +168,14 @@ void adjust_brightness(const Picture& picture, double factor) {
 }
 
 void adjust_contrast(const Picture& picture, double factor) {
+  constexpr std::size_t kSummed = 3 << 20;  // whose sum has 32 bits
   std::int64_t sum = 0, count = 0;
   const auto values = picture.all();
   if (picture.channels == 3) {
-    for (std::size_t i = 0; i < values.size(); i += 3)
-      sum += grey_of(values.data() + i);
+    for (std::size_t at = 0; at < values.size(); at += kSummed) {
+      const std::size_t n = std::min(kSummed, values.size() - at);
+      sum += sum_of_grey(values.data() + at, n / 3);
+    }
     count = static_cast<std::int64_t>(values.size() / 3);
   } else {
     for (const std::uint8_t value : values) sum += value;
@@ -133,57 +189,46 @@ void adjust_contrast(const Picture& picture, double factor) {
 
 void adjust_saturation(const Picture& picture, double factor) {
   if (picture.channels != 3) return;
-  const auto f = static_cast<float>(factor);
-  const auto values = picture.all();
-  for (std::size_t i = 0; i < values.size(); i += 3) {
-    std::uint8_t* rgb = values.data() + i;
-    const int grey = grey_of(rgb);
-    for (int c = 0; c < 3; ++c) rgb[c] = blended(grey, rgb[c], f);
-  }
+  blend_with_grey(picture.at, picture.bytes() / 3, static_cast<float>(factor));
 }
 
 // Pixels at the edge stay as they are.
 void adjust_sharpness(Canvas& canvas, double factor) {
   const Picture &from = canvas.picture(), &to = canvas.next();
-  const std::int64_t side = from.channels, down = from.stride();
-  const auto f = static_cast<float>(factor);
+  const auto side = static_cast<std::size_t>(from.channels),
+             n = static_cast<std::size_t>(from.stride());
   std::copy_n(from.at, from.bytes(), to.at);
   for (std::int64_t y = 1; y + 1 < from.height; ++y)
-    for (std::int64_t i = side; i < down - side; ++i) {
-      const std::uint8_t* p = from.row(y) + i;
-      const int around = p[-down - side] + p[-down] + p[-down + side] +
-                         p[-side] + p[side] + p[down - side] + p[down] +
-                         p[down + side];
-      const int smooth = (2 * (around + 5 * p[0]) + 13) / 26;
-      to.row(y)[i] = blended(smooth, p[0], f);
-    }
+    blend_rows(to.row(y), from.row(y - 1), from.row(y), from.row(y + 1), side,
+               n - std::min(n, side), side, static_cast<float>(factor));
   canvas.turn();
 }
 
 void adjust_hue(const Picture& picture, double turn) {
   if (picture.channels != 3) return;
-  const auto shift =
-      static_cast<std::uint8_t>(static_cast<int>(turn * 255) & 255);
+  const int shift = static_cast<int>(turn * 255) & 255;
   const auto values = picture.all();
-  for (std::size_t i = 0; i < values.size(); i += 3) {
-    std::uint8_t* rgb = values.data() + i;
-    const int r = rgb[0], g = rgb[1], b = rgb[2];
-    const int most = std::max({r, g, b}), least = std::min({r, g, b});
-    if (most == least) continue;  // grey
-    const auto [hue, saturation] = hue_of(r, g, b, most, least);
-    if (saturation == 0)
-      rgb[0] = rgb[1] = rgb[2] = static_cast<std::uint8_t>(most);
-    else
-      color_of(rgb, static_cast<std::uint8_t>(hue + shift), saturation,
-               static_cast<std::uint8_t>(most));
+  Colors colors{};
+  for (std::size_t at = 0; at < values.size(); at += 3 * kBlock) {
+    std::uint8_t* rgb = values.data() + at;
+    const std::size_t n = std::min(kBlock, (values.size() - at) / 3);
+    for (std::size_t i = 0; i < n; ++i) {
+      colors.r[i] = rgb[3 * i];
+      colors.g[i] = rgb[3 * i + 1];
+      colors.b[i] = rgb[3 * i + 2];
+    }
+    to_hues(colors);
+    to_colors(colors, shift);
+    for (std::size_t i = 0; i < n; ++i) {
+      rgb[3 * i] = static_cast<std::uint8_t>(colors.r[i]);
+      rgb[3 * i + 1] = static_cast<std::uint8_t>(colors.g[i]);
+      rgb[3 * i + 2] = static_cast<std::uint8_t>(colors.b[i]);
+    }
   }
 }
 
 void make_grey(const Picture& picture) {
-  if (picture.channels != 3) return;
-  const auto values = picture.all();
-  for (std::size_t i = 0; i < values.size(); i += 3)
-    values[i] = values[i + 1] = values[i + 2] = grey_of(values.data() + i);
+  if (picture.channels == 3) fill_with_grey(picture.at, picture.bytes() / 3);
 }
 
 void invert_values(const Picture& picture) {
