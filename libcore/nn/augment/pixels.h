@@ -36,23 +36,6 @@ void copy_pixel(std::uint8_t* to, const std::uint8_t* from,
                             : static_cast<std::size_t>(channels));
 }
 
-// One byte more than the pixels can be read of `from`.
-template <int kChannels>
-void reverse_pixels(std::uint8_t* __restrict to,
-                    const std::uint8_t* __restrict from, std::int64_t width,
-                    std::int64_t channels) {
-  const std::int64_t step = kChannels > 0 ? kChannels : channels;
-  const std::uint8_t* last = from + (width - 1) * step;
-  if constexpr (kChannels == 3) {
-    // Four bytes at a time: the next pixel replaces the last of them.
-    for (std::int64_t x = 0; x + 1 < width; ++x)
-      std::memcpy(to + x * 3, last - x * 3, 4);
-    return std::memcpy(to + (width - 1) * 3, from, 3), void();
-  }
-  for (std::int64_t x = 0; x < width; ++x)
-    copy_pixel<kChannels>(to + x * step, last - x * step, channels);
-}
-
 }  // namespace dl::nn::augment
 
 #endif  // DL_LIBCORE_NN_AUGMENT_PIXELS_H_

@@ -142,21 +142,13 @@ DL_WIDE_LOOP void to_colors(Colors& c, int shift) {
     const float p = rounded(v * (1.0 - share)),
                 q = rounded(v * (1.0 - share * within)),
                 t = rounded(v * (1.0 - share * (1.0 - within)));
-    const float r = part == 0 || part == 5 ? v
-                    : part == 1            ? q
-                    : part == 4            ? t
-                                           : p;
-    const float g = part == 1 || part == 2 ? v
-                    : part == 0            ? t
-                    : part == 3            ? q
-                                           : p;
-    const float b = part == 3 || part == 4 ? v
-                    : part == 2            ? t
-                    : part == 5            ? q
-                                           : p;
-    c.r[i] = r;
-    c.g[i] = g;
-    c.b[i] = b;
+    // Each is one of four; sums of products are free of branches.
+    const auto in = [&](int number) { return part == number ? 1.0F : 0.0F; };
+    const float in0 = in(0), in1 = in(1), in2 = in(2), in3 = in(3), in4 = in(4),
+                in5 = in(5);
+    c.r[i] = (in0 + in5) * v + in1 * q + (in2 + in3) * p + in4 * t;
+    c.g[i] = (in1 + in2) * v + in3 * q + (in4 + in5) * p + in0 * t;
+    c.b[i] = (in3 + in4) * v + in5 * q + (in0 + in1) * p + in2 * t;
   }
 }
 
