@@ -13,6 +13,7 @@ namespace {
 using testing::compile;
 using testing::random_examples;
 using testing::sequence;
+using testing::Tensor;
 using testing::values;
 
 const std::string kAdam = R"(, "updater": {"type": "adam"})";
@@ -57,6 +58,21 @@ TEST_CASE("layers that are joint come to the same bits with any lanes",
     INFO(layers << ", " << n << " examples, " << lanes << " lanes");
     CHECK(trained(config, "cpu", lanes, n) == alone);
   }
+}
+
+TEST_CASE("a network in training predicts, whatever lanes do jointly",
+          "[joint]") {
+  const NetworkConfig config =
+      sequence("[300]", dense(1001) + output(1000), kAdam);
+  const auto predicted = [&](int lanes, std::int64_t examples) {
+    Network network = compile(config, 4, "cpu", lanes);
+    Tensor outputs;
+    network.predict(random_examples(config, examples, 1).features, outputs);
+    const auto all = outputs.as<float>();
+    return std::vector<float>(all.begin(), all.end());
+  };
+  for (const std::int64_t examples : {1, 4, 11})
+    CHECK(predicted(3, examples) == predicted(1, examples));
 }
 
 TEST_CASE("joint layers among others agree with the reference", "[joint]") {
