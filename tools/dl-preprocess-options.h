@@ -33,7 +33,7 @@ struct Args {
   dl::vectorize::SvmlightOptions svmlight;
   dl::vectorize::RawOptions raw;
   dl::vectorize::ImageOptions images;
-  std::string recipe, bad_list, part, labels;
+  std::string recipe, bad_list, part, labels, preview;
   bool print_recipe = false;
   std::int64_t threads = 0;
   const dl::cli::Options* options = nullptr;
@@ -95,6 +95,8 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
   opt.add("part", &a.part, "I/N", "only every N-th block of --batch pictures");
   opt.add("recipe", &a.recipe, "FILE",
           "how examples are made, in the place of a format");
+  opt.add("preview", &a.preview, "FILE",
+          "draw the first pictures (PNG), print their labels and exit");
   opt.flag("print-recipe", &a.print_recipe,
            "show the recipe that the options say, and do nothing else");
 }
@@ -184,6 +186,8 @@ inline void check_options(const Args& a) {
     a.options->refuse_section("Options for images, and recipes",
                               "is for images");
   if (wanted == "images") refuse({"shape", "dtype"}, "is not for images");
+  if (!a.preview.empty())
+    refuse({"output", "force", "json"}, "does not go with --preview");
   if (a.reader.regression)
     refuse({"label-pattern"}, "does not go with --regression");
   if (a.images.webdataset) refuse({"labels"}, "does not go with --webdataset");
@@ -220,6 +224,7 @@ inline void refuse_overwriting(const Args& a, std::vector<std::string> inputs) {
   for (const std::string& input : {a.labels, a.recipe})
     if (!input.empty()) inputs.push_back(input);
   dl::io::refuse_overwriting(a.output, inputs);
+  if (!a.preview.empty()) dl::io::refuse_overwriting(a.preview, inputs);
   if (a.bad_list.empty()) return;
   if (a.bad_list == a.output)
     dl::bad_usage("--bad-list and --output are the same file");

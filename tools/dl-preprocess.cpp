@@ -18,6 +18,7 @@
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
+#include "libcore/vectorize/draw_examples.h"
 #include "libcore/vectorize/preprocess.h"
 #include "libcore/vectorize/reader.h"
 #include "libcore/vectorize/recipe/recipe_reader.h"
@@ -139,8 +140,9 @@ void run(Args& a, std::vector<std::string> arguments) {
     step.arguments.push_back(std::move(argument));
   // A pipe's reader compares nothing, and gets the same bytes each time.
   if (a.output != "-") step.inputs = dl::vectorize::digest_of(inputs);
-  const auto current =
-      a.force ? std::nullopt : dl::vectorize::current_examples(a.output, step);
+  const auto current = a.force || !a.preview.empty()
+                           ? std::nullopt
+                           : dl::vectorize::current_examples(a.output, step);
   if (current) {
     dl::cli::log()(dl::Level::kInfo, "'" + a.output + "' is up to date");
     if (a.json)
@@ -155,6 +157,10 @@ void run(Args& a, std::vector<std::string> arguments) {
     if (list) list->write(std::as_bytes(std::span(line)));
   });
   auto reader = open_reader(a, inputs, bad);
+  if (!a.preview.empty()) {
+    std::cout << draw_examples(*reader, a.preview);
+    return report_left_out(bad, " left out:");
+  }
   dl::cli::Progress progress;
   std::int64_t examples = 0;
   try {

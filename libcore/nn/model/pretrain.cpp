@@ -98,10 +98,13 @@ Json Stage::document() {
   Json shape = Json::array();
   for (const std::int64_t extent : whole_.inputs[0].shape.extents())
     shape.push_back(extent);
-  return {{"seed", whole_.seed},
-          {"inputs", {{{"name", names_.at(0)}, {"shape", shape}}}},
-          {"nodes", nodes_},
-          {"outputs", {nodes_.back().at("name")}}};
+  Json document{{"seed", whole_.seed},
+                {"inputs", {{{"name", names_.at(0)}, {"shape", shape}}}},
+                {"nodes", nodes_},
+                {"outputs", {nodes_.back().at("name")}}};
+  for (const AugmentConfig& step : whole_.augment)
+    document["augment"].push_back(step.settings.json());
+  return document;
 }
 
 // Copies a layer's parts of the flat vectors from another model.
