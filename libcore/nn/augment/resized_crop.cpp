@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "libcore/nn/augment/augment_type.h"
+#include "libcore/nn/augment/stretch.h"
 #include "libcore/nn/augment/warp.h"
 #include "libcore/nn/config/keys.h"
 
@@ -20,20 +21,18 @@ class ResizedCrop final : public AugmentStep {
 
   void apply(Sample& sample, Philox& random, Room& room) const override {
     const Picture& picture = sample.picture();
-    const auto [top, left, height, width] = box(picture, random);
+    const Box part = box(picture, random);
+    if (sampling_.bilinear && sample.pictures.size() == 1)
+      return stretch(sample.pictures[0], part, room);
     Matrix m;
-    m.a = width / static_cast<double>(picture.width);
-    m.c = left;
-    m.e = height / static_cast<double>(picture.height);
-    m.f = top;
+    m.a = part.width / static_cast<double>(picture.width);
+    m.c = part.left;
+    m.e = part.height / static_cast<double>(picture.height);
+    m.f = part.top;
     warp(sample, m, sampling_, room);
   }
 
  private:
-  struct Box {
-    double top, left, height, width;
-  };
-
   // Where no rectangle drawn fits, the middle.
   Box box(const Picture& picture, Philox& random) const {
     constexpr int kTries = 10;

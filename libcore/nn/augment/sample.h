@@ -61,6 +61,7 @@ struct Room {
   std::vector<std::int32_t> numbers;
   std::vector<std::uint8_t> bytes;
   std::vector<std::uint16_t> sums;
+  std::vector<std::int16_t> words;
 };
 
 }  // namespace dl::nn

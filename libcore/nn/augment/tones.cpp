@@ -28,10 +28,6 @@ Table table_of(const Function& function) {
   return table;
 }
 
-void map_values(const Picture& picture, const Table& table) {
-  for (std::uint8_t& value : picture.all()) value = table[value];
-}
-
 // The weights of red, green and blue, as Pillow has them.
 std::uint8_t grey_of(const std::uint8_t* rgb) {
   return static_cast<std::uint8_t>(
@@ -50,6 +46,21 @@ void map_channels(const Picture& picture, const Function& function) {
     const Table table = function(counts);
     for (std::size_t i = c; i < values.size(); i += channels)
       values[i] = table[values[i]];
+  }
+}
+
+DL_WIDE_LOOP void blend_with(std::uint8_t* values, std::size_t n, int base,
+                             float factor) {
+  for (std::size_t i = 0; i < n; ++i)
+    values[i] = blended(base, values[i], factor);
+}
+
+DL_WIDE_LOOP void invert_values_from(std::uint8_t* values, std::size_t n,
+                                     int threshold) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const int value = values[i];
+    values[i] =
+        static_cast<std::uint8_t>(value < threshold ? value : 255 - value);
   }
 }
 
@@ -155,8 +166,7 @@ DL_WIDE_LOOP void to_colors(Colors& c, int shift) {
 }  // namespace
 
 void adjust_brightness(const Picture& picture, double factor) {
-  const auto f = static_cast<float>(factor);
-  map_values(picture, table_of([&](int i) { return blended(0, i, f); }));
+  blend_with(picture.at, picture.bytes(), 0, static_cast<float>(factor));
 }
 
 void adjust_contrast(const Picture& picture, double factor) {
@@ -175,8 +185,7 @@ void adjust_contrast(const Picture& picture, double factor) {
   }
   const int mean = static_cast<int>(
       static_cast<double>(sum) / static_cast<double>(count) + 0.5);
-  const auto f = static_cast<float>(factor);
-  map_values(picture, table_of([&](int i) { return blended(mean, i, f); }));
+  blend_with(picture.at, picture.bytes(), mean, static_cast<float>(factor));
 }
 
 void adjust_saturation(const Picture& picture, double factor) {
@@ -234,9 +243,8 @@ void keep_bits(const Picture& picture, int bits) {
 }
 
 void invert_from(const Picture& picture, double threshold) {
-  map_values(picture, table_of([&](int i) {
-               return static_cast<std::uint8_t>(i < threshold ? i : 255 - i);
-             }));
+  invert_values_from(picture.at, picture.bytes(),
+                     static_cast<int>(std::ceil(threshold)));
 }
 
 void stretch_contrast(const Picture& picture) {

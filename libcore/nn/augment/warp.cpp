@@ -25,8 +25,8 @@ constexpr std::int32_t kOne = 1 << kBits, kHalf = kOne / 2;
 constexpr double kFar = 1 << 29;  // further out is outside as well
 
 // x and y of each pixel of a row, one behind the other.
-void find_places(const Matrix& m, std::int64_t y, std::int64_t width,
-                 std::int32_t* places) {
+DL_WIDE_LOOP void find_places(const Matrix& m, std::int64_t y,
+                              std::int64_t width, std::int32_t* places) {
   const double down = static_cast<double>(y) + 0.5;
   const double x0 = m.b * down + m.c, y0 = m.e * down + m.f,
                z0 = m.h * down + 1;
