@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/cli/tool.h"
@@ -219,12 +221,30 @@ inline void check_options(const Args& a) {
 }
 
 // Neither output may be an input, nor the other one.
+// A sheet in a folder of pictures would be one of them.
+inline void refuse_preview(const std::string& preview,
+                           const std::vector<std::string>& inputs) {
+  namespace fs = std::filesystem;
+  dl::io::refuse_overwriting(preview, inputs);
+  std::error_code ignored;
+  const fs::path sheet = fs::weakly_canonical(preview, ignored);
+  for (const std::string& input : inputs) {
+    if (!fs::is_directory(input, ignored)) continue;
+    const fs::path folder = fs::weakly_canonical(input, ignored);
+    const auto [end, at] = std::ranges::mismatch(folder, sheet);
+    if (end == folder.end())
+      dl::bad_usage("--preview: " + dl::in_quotes(preview) +
+                    " is in the input folder " + dl::in_quotes(input) +
+                    ", as one of its pictures; want another place");
+  }
+}
+
 inline void refuse_overwriting(const Args& a, std::vector<std::string> inputs) {
   if (inputs.empty()) inputs.emplace_back("-");
   for (const std::string& input : {a.labels, a.recipe})
     if (!input.empty()) inputs.push_back(input);
   dl::io::refuse_overwriting(a.output, inputs);
-  if (!a.preview.empty()) dl::io::refuse_overwriting(a.preview, inputs);
+  if (!a.preview.empty()) refuse_preview(a.preview, inputs);
   if (a.bad_list.empty()) return;
   if (a.bad_list == a.output)
     dl::bad_usage("--bad-list and --output are the same file");
