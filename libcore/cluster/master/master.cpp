@@ -120,7 +120,7 @@ Outcome dry_run(MasterOptions options, const Log& log) {
   return {plan.to_text(), plan.to_json()};
 }
 
-// Of the first training pictures.
+// Draws the first training pictures, and trains nothing.
 Outcome preview_augmentation(MasterOptions options, const Log& log) {
   if (options.data.empty())
     throw Error{Code::kUsage, "want --data SHARD..., the training data"};

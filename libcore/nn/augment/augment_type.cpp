@@ -54,7 +54,7 @@ bool takes_mixed(tensor::Loss loss) {
          loss != Loss::kCategoricalHinge && loss != Loss::kMultiLabel;
 }
 
-// What is wrong with labels for steps that mix them; "": nothing.
+// A reason why labels cannot be mixed; "": there is none.
 std::string against_mixing(const NetworkConfig& config, const Layout& layout) {
   for (const WantedOutput& output : wanted_by(config, layout).outputs) {
     if (output.target) continue;

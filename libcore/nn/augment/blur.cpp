@@ -48,7 +48,7 @@ void pad(std::uint8_t* out, const std::uint8_t* row, std::int64_t width,
 
 }  // namespace
 
-// What rounding leaves over goes to the middle.
+// The middle gets what rounding leaves over.
 Curve bell(std::int64_t size, double sigma) {
   Curve curve;
   curve.size = size;

@@ -25,8 +25,8 @@ struct Place {
   std::int32_t first, share;
 };
 
-// Of place i of n that stand for the range from `begin` on, `length` long; all
-// of `extent` pixels.
+// Neighbors of place i of n, which stand for the range from `begin` on,
+// `length` long, of `extent` pixels.
 Place place_of(std::int64_t i, std::int64_t n, double begin, double length,
                std::int64_t extent) {
   const double at =

@@ -88,7 +88,7 @@ std::uint8_t mean_of(int p, int p_right, int q, int q_right, const Shares& s) {
       (above * s.up + below * s.down + (1 << (kLast - 1))) >> kLast);
 }
 
-// Of three channels; reads four bytes of each pixel.
+// The mean of pixels of three channels; reads four bytes of each.
 void put_mean(std::uint8_t* out, const std::uint8_t* p, const std::uint8_t* q,
               const Shares& s) {
 #ifdef __SSE2__
@@ -131,7 +131,7 @@ void interpolate(const Picture& from, const std::int32_t* places,
       std::memset(out, fill, static_cast<std::size_t>(size));
       continue;
     }
-    // Of the center of the pixel above and to the left.
+    // Distances from the center of the pixel above and to the left.
     const std::int32_t x = xs[i] - kHalf, y = ys[i] - kHalf;
     const std::int64_t column = x >> kBits, row = y >> kBits;
     const std::int32_t right = x & (kOne - 1), down = y & (kOne - 1);

@@ -81,7 +81,7 @@ data::DataSet augmented(const NetworkConfig& config, data::DataSet set,
   return set;
 }
 
-// What one step makes of one picture.
+// One picture after one step.
 Bytes changed(const std::string& step, const Shape& shape, const Bytes& from,
               std::uint64_t epoch = 0) {
   data::DataSet set;
