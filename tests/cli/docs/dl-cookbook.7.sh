@@ -24,6 +24,7 @@ for i in range(12):
                 struct.pack("<h", int(9000 * math.sin(tone * (t + i) / 1300))) for t in range(3500)))
 PY
 run_next 'dl-preprocess images'
+run_next 'preview-augment'
 
 awk 'BEGIN { for (i = 0; i < 60; ++i)
   if (i % 2) print "spam\tbuy " i " pills now!!"; else print "ham\tsee you at " i " today" }' >messages.tsv
