@@ -113,6 +113,22 @@ struct Colors {
   std::array<float, kBlock> r, g, b, most, hue, saturation;
 };
 
+DL_WIDE_LOOP void take_block(Colors& c, const std::uint8_t* rgb) {
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    c.r[i] = rgb[3 * i];
+    c.g[i] = rgb[3 * i + 1];
+    c.b[i] = rgb[3 * i + 2];
+  }
+}
+
+DL_WIDE_LOOP void put_block(std::uint8_t* rgb, const Colors& c) {
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    rgb[3 * i] = static_cast<std::uint8_t>(static_cast<int>(c.r[i]));
+    rgb[3 * i + 1] = static_cast<std::uint8_t>(static_cast<int>(c.g[i]));
+    rgb[3 * i + 2] = static_cast<std::uint8_t>(static_cast<int>(c.b[i]));
+  }
+}
+
 // Bytes of hue and saturation.
 DL_WIDE_LOOP void to_hues(Colors& c) {
   for (std::size_t i = 0; i < kBlock; ++i) {
@@ -198,34 +214,36 @@ void adjust_sharpness(Canvas& canvas, double factor) {
   const Picture &from = canvas.picture(), &to = canvas.next();
   const auto side = static_cast<std::size_t>(from.channels),
              n = static_cast<std::size_t>(from.stride());
-  std::copy_n(from.at, from.bytes(), to.at);
-  for (std::int64_t y = 1; y + 1 < from.height; ++y)
+  for (const std::int64_t y : {std::int64_t{0}, from.height - 1})
+    std::copy_n(from.row(y), n, to.row(y));
+  for (std::int64_t y = 1; y + 1 < from.height; ++y) {
+    std::copy_n(from.row(y), side, to.row(y));
+    std::copy_n(from.row(y) + n - side, side, to.row(y) + n - side);
     blend_rows(to.row(y), from.row(y - 1), from.row(y), from.row(y + 1), side,
                n - std::min(n, side), side, static_cast<float>(factor));
+  }
   canvas.turn();
 }
 
 void adjust_hue(const Picture& picture, double turn) {
   if (picture.channels != 3) return;
   const int shift = static_cast<int>(turn * 255) & 255;
-  const auto values = picture.all();
-  Colors colors{};
-  for (std::size_t at = 0; at < values.size(); at += 3 * kBlock) {
-    std::uint8_t* rgb = values.data() + at;
-    const std::size_t n = std::min(kBlock, (values.size() - at) / 3);
-    for (std::size_t i = 0; i < n; ++i) {
-      colors.r[i] = rgb[3 * i];
-      colors.g[i] = rgb[3 * i + 1];
-      colors.b[i] = rgb[3 * i + 2];
-    }
+  const auto turned = [&](std::uint8_t* rgb) {
+    Colors colors;
+    take_block(colors, rgb);
     to_hues(colors);
     to_colors(colors, shift);
-    for (std::size_t i = 0; i < n; ++i) {
-      rgb[3 * i] = static_cast<std::uint8_t>(colors.r[i]);
-      rgb[3 * i + 1] = static_cast<std::uint8_t>(colors.g[i]);
-      rgb[3 * i + 2] = static_cast<std::uint8_t>(colors.b[i]);
-    }
-  }
+    put_block(rgb, colors);
+  };
+  const auto values = picture.all();
+  std::size_t at = 0;
+  for (; at + 3 * kBlock <= values.size(); at += 3 * kBlock)
+    turned(values.data() + at);
+  std::array<std::uint8_t, 3 * kBlock> rest{};
+  const auto left = values.subspan(at);
+  std::ranges::copy(left, rest.begin());
+  turned(rest.data());
+  std::copy_n(rest.begin(), left.size(), left.begin());
 }
 
 void make_grey(const Picture& picture) {
