@@ -62,6 +62,8 @@ inline void declare_common(dl::cli::Options& opt, Args& a) {
   opt.add("id-bytes", &a.reader.id_bytes, "N",
           "length of the longest id: images (256), csv (32); raw: each example "
           "ends with one");
+  opt.add("part", &a.part, "I/N",
+          "only every N-th block of --batch examples from block I on");
   opt.add("threads", &a.threads, "N", "threads that work, 0: every core");
   opt.flag("json", &a.json, "report on standard output as JSON (with -o)");
   opt.flag("no-provenance", &a.no_provenance,
@@ -94,7 +96,6 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
           "the part of it that is the class, in parentheses");
   opt.flag("webdataset", &a.images.webdataset,
            "files of one base name in a tar archive are an example");
-  opt.add("part", &a.part, "I/N", "only every N-th block of --batch pictures");
   opt.add("recipe", &a.recipe, "FILE",
           "how examples are made, in the place of a format");
   opt.add("preview", &a.preview, "FILE",

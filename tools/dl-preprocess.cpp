@@ -76,20 +76,27 @@ std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
   return open_recipe(recipe, inputs, options, bad);
 }
 
+int threads_of(const Args& a) {
+  return static_cast<int>(a.threads > 0 ? a.threads : dl::available_cores());
+}
+
 std::unique_ptr<dl::vectorize::Reader> open_reader(
     const Args& a, const std::vector<std::string>& inputs,
     dl::vectorize::BadRecords& bad) {
   const std::string& format = a.format;
   if (format == "images") return open_by_recipe(a, inputs, bad);
-  if (format == "idx") return open_idx(inputs, !a.no_labels, a.reader, bad);
-  if (format == "csv") return open_csv(inputs, a.reader, a.csv, bad);
+  dl::vectorize::ReaderOptions options = a.reader;
+  options.threads = threads_of(a);
+  std::tie(options.part, options.parts) = part_of(a.part);
+  if (format == "idx") return open_idx(inputs, !a.no_labels, options, bad);
+  if (format == "csv") return open_csv(inputs, options, a.csv, bad);
   if (format == "svmlight")
-    return open_svmlight(inputs, a.reader, a.svmlight, bad);
-  if (format == "cifar") return open_cifar(inputs, a.variant, a.reader, bad);
+    return open_svmlight(inputs, options, a.svmlight, bad);
+  if (format == "cifar") return open_cifar(inputs, a.variant, options, bad);
   dl::vectorize::RawOptions raw = a.raw;
   raw.labels = !a.no_labels;
   raw.examples = a.examples;
-  return open_raw(inputs, a.reader, raw, bad);
+  return open_raw(inputs, options, raw, bad);
 }
 
 // end: behind the number of bad records.
@@ -170,8 +177,7 @@ void run(Args& a, std::vector<std::string> arguments) {
         [&](std::int64_t n) {
           progress.update([&] { return std::to_string(n) + " examples"; });
         },
-        a.examples,
-        static_cast<int>(a.threads > 0 ? a.threads : dl::available_cores()));
+        a.examples, threads_of(a));
   } catch (...) {
     report_left_out(bad, ":");  // it may be the reason
     if (list) list->close();

@@ -21,6 +21,12 @@ constexpr int kMaxNumbers = 1000, kMaxFractions = 32;
 // And so they may be above this, with fewer labels each on average.
 constexpr std::int64_t kManyClasses = 20, kFewLabels = 10;
 
+// Whether it is a number that doubles tell apart as its digits are.
+bool is_exact(std::string_view name, double& value) {
+  constexpr double kExact = 9007199254740992;  // 2^53
+  return parse_number(name, value) && std::abs(value) < kExact;
+}
+
 // The shortest text of a number.
 std::string plain(double value) {
   std::array<char, 32> text{};
@@ -79,17 +85,43 @@ std::int64_t ClassLabels::index(std::string_view name) {
 }
 
 std::int64_t ClassLabels::index_by_value(std::string_view name) {
-  // Above it doubles are not told apart as their digits are.
-  constexpr double kExact = 9007199254740992;  // 2^53
   double value = 0;
-  if (numbers_.contains(name) || !parse_number(name, value) ||
-      !(std::abs(value) < kExact))
-    return index(name);
-  if (!fixed_) return index(plain(value));
+  if (fixed_) {
+    const std::int64_t number = find_by_value(name);
+    if (number >= 0) ++labels_seen_;
+    return number;
+  }
+  return numbers_.contains(name) || !is_exact(name, value)
+             ? index(name)
+             : index(plain(value));
+}
+
+std::int64_t ClassLabels::find(std::string_view name) const {
+  const auto found = numbers_.find(name);
+  return found == numbers_.end() ? -1 : found->second;
+}
+
+std::int64_t ClassLabels::find_by_value(std::string_view name) const {
+  double value = 0;
+  if (numbers_.contains(name) || !is_exact(name, value)) return find(name);
   for (const std::string& known : names_)
     if (double other = 0; parse_number(known, other) && other == value)
-      return index(known);
-  return index(name);
+      return find(known);
+  return -1;
+}
+
+std::int32_t PartClasses::number(std::string_view name) {
+  if (last_ >= 0 && names_[static_cast<std::size_t>(last_)] == name)
+    return last_;
+  auto found = numbers_.find(name);
+  if (found == numbers_.end()) {
+    found = numbers_
+                .emplace(std::string(name),
+                         static_cast<std::int32_t>(names_.size()))
+                .first;
+    names_.emplace_back(name);
+  }
+  return last_ = found->second;
 }
 
 std::int64_t ClassLabels::index(std::int64_t label) {

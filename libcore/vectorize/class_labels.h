@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dl::vectorize {
@@ -30,6 +31,12 @@ class ClassLabels {
   // Integer labels: with an open spec every number from 0 up to those seen is
   // a class.  -1 if it is out of range.
   std::int64_t index(std::int64_t label);
+  // The same class as one of before, for doubt().
+  void again() { ++labels_seen_; }
+  // The number of a class that is known already, or -1: of fixed classes as
+  // index() and index_by_value().  Several threads may call them.
+  std::int64_t find(std::string_view name) const;
+  std::int64_t find_by_value(std::string_view name) const;
 
   const std::vector<std::string>& names() const { return names_; }
   bool fixed() const { return fixed_; }
@@ -50,6 +57,18 @@ class ClassLabels {
   std::int64_t labels_seen_ = 0;  // that are of a class
   std::vector<std::string> names_;
   std::map<std::string, std::int64_t, std::less<>> numbers_;
+};
+
+// Names of classes of a part of the input, numbered as they first appear in it.
+class PartClasses {
+ public:
+  std::int32_t number(std::string_view name);
+  std::vector<std::string> names() && { return std::move(names_); }
+
+ private:
+  std::vector<std::string> names_;
+  std::map<std::string, std::int32_t, std::less<>> numbers_;
+  std::int32_t last_ = -1;
 };
 
 }  // namespace dl::vectorize

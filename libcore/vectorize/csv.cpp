@@ -15,13 +15,14 @@ class CsvReader : public ExampleReader {
   CsvReader(const std::vector<std::string>& inputs,
             const ReaderOptions& options, const CsvOptions& csv,
             BadRecords& bad)
-      : options_(options),
+      : ExampleReader(options, bad),
         csv_(csv),
         table_(inputs, csv.delimiter, csv.header),
-        fields_(table_, options_, csv_, bad),
+        fields_(table_, this->options(), csv_),
         numbered_(bad.tolerant() || csv.missing == "skip") {
-    start(options.batch);
+    start();
   }
+  ~CsvReader() override { stop(); }
 
   data::Metadata metadata() const override {
     data::Metadata metadata;
@@ -33,17 +34,27 @@ class CsvReader : public ExampleReader {
   std::string warning() const override { return fields_.warning(); }
 
  private:
-  bool next() override { return table_.next(); }
-
-  bool put(data::DataSet& set, std::int64_t i) override {
-    if (!fields_.is_whole() || !fields_.parse()) return false;
-    fields_.put_features(set, i);
-    fields_.put_label(set, i);
-    fields_.put_id(set, i);
-    return true;
+  bool cut(InputBlock& block) override {
+    return table_.cut(block, most_examples());
+  }
+  void parse(ParsedBlock& parsed) const override {
+    if (only_counts(parsed.block))
+      parsed.all = count_csv_rows(parsed.block);
+    else
+      fields_.parse(parsed);
+  }
+  bool takes_labels() const override { return fields_.has_classes(); }
+  bool learns_classes() const override { return fields_.learns_classes(); }
+  std::string take_label(ParsedBlock& parsed, std::int64_t number,
+                         std::int32_t& label) override {
+    return fields_.take_label(parsed, number, label);
+  }
+  std::string full_sentence(ParsedBlock& parsed, std::int64_t number,
+                            const std::string& what) override {
+    return fields_.all_problems(parsed, number, what,
+                                [this] { return next_block(); });
   }
 
-  ReaderOptions options_;
   CsvOptions csv_;
   CsvTable table_;
   CsvFields fields_;
@@ -57,6 +68,8 @@ std::unique_ptr<Reader> open_csv(const std::vector<std::string>& inputs,
                                  const CsvOptions& csv, BadRecords& bad) {
   const std::vector<std::string> specs =
       inputs.empty() ? std::vector<std::string>{"-"} : inputs;
+  if (!csv.sequence.empty() && options.parts > 1)
+    throw Error{Code::kUsage, "--part does not go with --sequence"};
   if (!csv.sequence.empty())
     return open_csv_sequences(specs, options, csv, bad);
   if (csv.steps != 0 || csv.per_step || csv.longer != "fail")

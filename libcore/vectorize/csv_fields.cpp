@@ -19,12 +19,6 @@ namespace {
 using tensor::DType;
 using tensor::Tensor;
 
-// Row i of a tensor whose rows are as long as `row`.
-void put(Tensor& target, std::int64_t i, std::span<const std::byte> row) {
-  std::memcpy(target.bytes().data() + static_cast<std::size_t>(i) * row.size(),
-              row.data(), row.size());
-}
-
 // Dates and times of digits, as 2024-01-31, 31.1.2024 08:30 and 8:30.
 bool is_date(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789";
@@ -49,6 +43,8 @@ MissingRule::MissingRule(const CsvOptions& csv) {
   for (std::string& word : split_list(csv.na, "--na"))
     words.insert(std::move(word));
   words.insert("");
+  for (const std::string& word : words)
+    if (double number = 0; parse_number(word, number)) has_numbers = true;
   if (csv.missing == "fail") return;
   kind = csv.missing == "skip" ? kSkip : kFill;
   if (kind == kSkip) return;
@@ -60,12 +56,11 @@ MissingRule::MissingRule(const CsvOptions& csv) {
                     displayed(csv.missing) + "'"};
 }
 
-CsvFields::CsvFields(CsvTable& table, const ReaderOptions& options,
-                     const CsvOptions& csv, BadRecords& bad)
+CsvFields::CsvFields(const CsvTable& table, const ReaderOptions& options,
+                     const CsvOptions& csv)
     : table_(table),
       options_(options),
       csv_(csv),
-      bad_(bad),
       missing_(csv),
       classes_(options.classes) {
   if (csv.label.empty())
@@ -146,24 +141,21 @@ void CsvFields::choose_shape() {
   }
   const DType dtype =
       options_.dtype.empty() ? DType::kF32 : parse_dtype(options_.dtype);
-  features_row_ = Tensor(dtype, {columns});
-  if (labels_.empty()) return;
-  label_row_ = options_.regression
-                   ? Tensor(target_type(dtype),
-                            {static_cast<std::int64_t>(labels_.size())})
-                   : Tensor(DType::kI32, {});
+  schema_["features"] = {dtype, shape_};
+  if (has_classes()) schema_["labels"] = {DType::kI32, {}};
+  if (!labels_.empty() && options_.regression)
+    schema_["labels"] = {target_type(dtype),
+                         {static_cast<std::int64_t>(labels_.size())}};
+  if (weight_) schema_["labels_mask"] = {DType::kF32, {}};
+  if (id_) schema_["id"] = {DType::kU8, {id_bytes_}};
 }
 
 void CsvFields::describe(data::Metadata& metadata) const {
-  metadata.schema["features"] = {features_row_.dtype(), shape_};
-  if (!labels_.empty())
-    metadata.schema["labels"] = {label_row_.dtype(), label_row_.shape()};
-  if (weight_) metadata.schema["labels_mask"] = {DType::kF32, {}};
-  if (id_) metadata.schema["id"] = {DType::kU8, {id_bytes_}};
+  metadata.schema = schema_;
   if (!options_.regression) metadata.classes = classes_.names();
   if (!table_.has_header()) return;
   // They name the last dimension, of which there are statistics.
-  if (shape_.back() == features_row_.elements())
+  if (shape_.back() == std::ssize(features_))
     for (const std::size_t i : features_)
       metadata.columns.push_back(table_.names()[i]);
   if (options_.regression)
@@ -171,79 +163,128 @@ void CsvFields::describe(data::Metadata& metadata) const {
       metadata.targets.push_back(table_.names()[i]);
 }
 
-bool CsvFields::is_whole() {
-  if (table_.size() != table_.names().size()) {
-    bad_.add(table_.place() + ": has " + std::to_string(table_.size()) +
-             " columns, want " + std::to_string(table_.names().size()));
+CsvFields::Row::Row(data::DataSet& set) {
+  const auto find = [&](const char* name) {
+    const auto found = set.tensors.find(name);
+    return found == set.tensors.end() ? nullptr : &found->second;
+  };
+  features = find("features");
+  labels = find("labels");
+  weights = find("labels_mask");
+  ids = find("id");
+}
+
+void CsvFields::parse(ParsedBlock& parsed) const {
+  CsvRows row(parsed.block, parsed.block.delimiter);
+  const std::string& text = parsed.block.bytes;
+  parsed.set =
+      make_record(schema_, std::count(text.begin(), text.end(), '\n') + 1);
+  Row to(parsed.set);
+  const auto end = [&] {
+    parsed.classes = std::move(to.classes).names();
+    if (!parsed.filled.empty())
+      parsed.filled.resize(static_cast<std::size_t>(parsed.good));
+  };
+  try {
+    while (row.next()) {
+      if (has_classes() || sequence_) parsed.lines.push_back(row.line());
+      if (!is_whole(row, parsed)) continue;
+      to.place = parsed.good;
+      std::string problem = fields(row, to);
+      if (to.skip || !problem.empty()) {
+        parsed.leave_out(to.skip ? "" : std::move(problem), to.label);
+        continue;
+      }
+      if (to.filled > 0) {
+        parsed.filled.resize(static_cast<std::size_t>(parsed.good) + 1);
+        parsed.filled.back() = to.filled;
+      }
+      ++parsed.good;
+      ++parsed.all;
+    }
+  } catch (const Error&) {
+    end();
+    throw;
+  }
+  end();
+}
+
+// Whether the row has the columns of the others, and says which sequence it is
+// of; else it is left out.
+bool CsvFields::is_whole(const CsvRows& row, ParsedBlock& parsed) const {
+  if (sequence_) parsed.sequences.emplace_back();
+  if (row.size() != table_.names().size()) {
+    parsed.leave_out(row.place() + ": has " + std::to_string(row.size()) +
+                     " columns, want " + std::to_string(table_.names().size()));
     return false;
   }
-  if (!sequence_ || !missing_.words.contains(sequence())) return true;
+  if (!sequence_) return true;
+  const std::string_view name = csv_field(row, *sequence_);
+  if (!is_missing(name)) {
+    parsed.sequences.back() = name;
+    return true;
+  }
   bool skip = false;
-  const std::string problem = missing_name("sequence", *sequence_, skip);
-  if (skip)
-    bad_.skip();
-  else
-    bad_.add(problem);
+  std::string problem = missing_name(row, "sequence", *sequence_, skip);
+  parsed.leave_out(skip ? "" : std::move(problem));
   return false;
 }
 
-bool CsvFields::parse() {
-  bool skip = false;
-  filled_ = 0;
-  std::string problem = features(skip);
-  if (problem.empty() && !skip && !labels_.empty())
-    problem = options_.regression ? targets(skip) : class_label(skip);
-  if (problem.empty() && !skip && weight_) problem = weight(skip);
-  if (problem.empty() && !skip && id_) problem = id();
-  if (skip)
-    bad_.skip();
-  else if (!problem.empty())
-    bad_.add(bad_.tolerant() ? problem : all_problems(problem));
-  else
-    bad_.fill(filled_);
-  return !skip && problem.empty();
+std::string CsvFields::fields(const CsvRows& row, Row& to) const {
+  to.label.reset();
+  to.filled = 0;
+  to.skip = false;
+  std::string problem;
+  const auto go_on = [&] { return problem.empty() && !to.skip; };
+  for (std::size_t c = 0; go_on() && c < features_.size(); ++c)
+    problem = number(row, to, false, c);
+  if (go_on() && has_classes()) problem = class_label(row, to);
+  for (std::size_t t = 0; go_on() && options_.regression && t < labels_.size();
+       ++t)
+    problem = number(row, to, true, t);
+  if (go_on() && weight_) problem = weight(row, to);
+  if (go_on() && id_) problem = id(row, to);
+  return problem;
 }
 
-bool CsvFields::names_columns() const {
-  return table_.is_first() && !table_.has_header() &&
+bool CsvFields::names_columns(const CsvRows& row) const {
+  return row.is_first() && !table_.has_header() &&
          std::ranges::none_of(features_, [&](std::size_t i) {
            double value = 0;
-           return parse_number(table_.field(i), value);
+           return parse_number(csv_field(row, i), value);
          });
 }
 
-std::string CsvFields::features(bool& skip) {
-  for (std::size_t c = 0; c < features_.size(); ++c) {
-    std::string problem =
-        number(features_row_, static_cast<std::int64_t>(c), features_[c], skip);
-    if (skip || !problem.empty()) return problem;
-  }
-  return "";
-}
-
-std::string CsvFields::number(Tensor& row, std::int64_t i, std::size_t column,
-                              bool& skip) {
-  std::string_view text = table_.field(column);
+std::string CsvFields::number(const CsvRows& row, Row& to, bool of_labels,
+                              std::size_t i) const {
+  const std::vector<std::size_t>& columns = of_labels ? labels_ : features_;
+  const std::size_t column = columns[i];
+  Tensor& target = of_labels ? *to.labels : *to.features;
+  std::string_view text = csv_field(row, column);
   double value = 0;
-  const bool known = !missing_.words.contains(text);
-  if (known && !parse_number(text, value) && !parse_truth(text, value))
-    return no_number(column, &row == &label_row_);
+  const bool is_number = parse_number(text, value);
+  const bool known =
+      is_number && !missing_.has_numbers ? true : !is_missing(text);
+  if (known && !is_number && !parse_truth(text, value))
+    return no_number(row, column, of_labels);
   if (!known || std::isnan(value)) {
-    if (&row == &label_row_) return missing_name("label", column, skip);
-    skip = missing_.kind == MissingRule::kSkip;
-    if (skip) return "";
+    if (of_labels) return missing_name(row, "label", column, to.skip);
+    to.skip = missing_.kind == MissingRule::kSkip;
+    if (to.skip) return "";
     if (missing_.kind == MissingRule::kFail)
-      return table_.place(column) +
+      return table_.place(row, column) +
              "a value is missing (--missing skip or fill:0 lets it pass)";
-    ++filled_;
+    ++to.filled;
     value = missing_.value;
     text = csv_.missing;
   }
   if (!std::isfinite(value))
-    return table_.place(column) + "want a finite number, got '" +
+    return table_.place(row, column) + "want a finite number, got '" +
            clipped(text) + "'";
-  if (!store(row, i, value))
-    return table_.place(column) + does_not_fit(text, row.dtype());
+  if (!store(target,
+             to.place * std::ssize(columns) + static_cast<std::int64_t>(i),
+             value))
+    return table_.place(row, column) + does_not_fit(text, target.dtype());
   return "";
 }
 
@@ -265,8 +306,9 @@ bool stands_for_nothing(std::string_view text) {
 }  // namespace
 
 // In the first row it is the column, or the whole row, that has no numbers.
-std::string CsvFields::no_number(std::size_t column, bool is_label) const {
-  const std::string_view text = table_.field(column);
+std::string CsvFields::no_number(const CsvRows& row, std::size_t column,
+                                 bool is_label) const {
+  const std::string_view text = csv_field(row, column);
   std::string with_point(text);
   std::ranges::replace(with_point, ',', '.');
   double value = 0;
@@ -276,38 +318,38 @@ std::string CsvFields::no_number(std::size_t column, bool is_label) const {
                ? " (numbers want a decimal point, not a comma)"
                : " (numbers want a decimal point, not a comma: read 'pipe:tr "
                  ", . <FILE')";
-  else if (names_columns())
+  else if (names_columns(row))
     hint = " (does the first row name the columns? --header)";
   else if (stands_for_nothing(text))
     hint = " (if it stands for a missing value: --na '" + std::string(text) +
            "' with --missing skip or fill:0)";
-  else if (table_.is_first() && is_label)
+  else if (row.is_first() && is_label)
     hint = " (without --regression labels may be names of classes)";
-  else if (table_.is_first() && is_date(text))
+  else if (row.is_first() && is_date(text))
     hint =
         " (--drop leaves the column out; of dates make numbers, as month and "
         "weekday)";
-  else if (table_.is_first())
+  else if (row.is_first())
     hint =
         " (--drop or --id if the column is no feature; of words make columns "
         "of 0 and 1)";
-  return table_.place(column) + "want a number, got '" + clipped(text) + "'" +
-         hint;
+  return table_.place(row, column) + "want a number, got '" + clipped(text) +
+         "'" + hint;
 }
 
 // To fill one in would be to invent what is to be learnt, or what belongs
 // together.
-std::string CsvFields::missing_name(const std::string& what, std::size_t column,
-                                    bool& skip) const {
+std::string CsvFields::missing_name(const CsvRows& row, const std::string& what,
+                                    std::size_t column, bool& skip) const {
   skip = missing_.kind == MissingRule::kSkip;
   if (skip) return "";
   // A class or a name may be such a word, a number may not.
-  const std::string text(table_.field(column));
+  const std::string text(csv_field(row, column));
   const std::string taken =
       text.empty() || options_.regression
           ? ""
           : ", --na '' takes '" + clipped(text) + "' as it is";
-  return table_.place(column) + "the " + what + " is missing" +
+  return table_.place(row, column) + "the " + what + " is missing" +
          (missing_.kind == MissingRule::kFill
               ? ", and " + what +
                     "s are not filled in (--missing skip or "
@@ -315,66 +357,60 @@ std::string CsvFields::missing_name(const std::string& what, std::size_t column,
               : " (--missing skip leaves the row out" + taken + ")");
 }
 
-std::string CsvFields::targets(bool& skip) {
-  for (std::size_t t = 0; t < labels_.size(); ++t) {
-    std::string problem =
-        number(label_row_, static_cast<std::int64_t>(t), labels_[t], skip);
-    if (skip || !problem.empty()) return problem;
-  }
+std::string CsvFields::class_label(const CsvRows& row, Row& to) const {
+  const std::string_view text = csv_field(row, labels_[0]);
+  if (is_missing(text)) return missing_name(row, "label", labels_[0], to.skip);
+  to.label = to.classes.number(text);
+  to.labels->as<std::int32_t>()[static_cast<std::size_t>(to.place)] = *to.label;
   return "";
 }
 
-std::string CsvFields::class_label(bool& skip) {
-  const std::string_view text = table_.field(labels_[0]);
-  if (missing_.words.contains(text))
-    return missing_name("label", labels_[0], skip);
-  const std::int64_t index = classes_.index(text);
-  if (index < 0) return table_.place(labels_[0]) + classes_.complaint(text);
-  label_row_.as<std::int32_t>()[0] = static_cast<std::int32_t>(index);
-  return "";
+std::string CsvFields::take_label(ParsedBlock& parsed, std::int64_t number,
+                                  std::int32_t& label) {
+  if (parsed.class_numbers.empty())
+    parsed.class_numbers.assign(parsed.classes.size(), -1);
+  const auto own = static_cast<std::size_t>(label);
+  std::int64_t& index = parsed.class_numbers[own];
+  if (index >= 0)
+    classes_.again();
+  else
+    index = classes_.index(parsed.classes[own]);
+  label = static_cast<std::int32_t>(index);
+  if (index >= 0) return "";
+  return table_.place(parsed.block.name,
+                      parsed.lines[static_cast<std::size_t>(number)],
+                      labels_[0]) +
+         classes_.complaint(parsed.classes[own]);
 }
 
-std::string CsvFields::weight(bool& skip) {
-  const std::string_view text = table_.field(*weight_);
-  if (missing_.words.contains(text))
-    return missing_name("weight", *weight_, skip);
+std::string CsvFields::weight(const CsvRows& row, Row& to) const {
+  const std::string_view text = csv_field(row, *weight_);
+  if (is_missing(text)) return missing_name(row, "weight", *weight_, to.skip);
   double value = 0;
   const bool is_number = parse_number(text, value);
-  weight_value_ = static_cast<float>(value);
-  return is_number && weight_value_ >= 0 && std::isfinite(weight_value_)
+  const auto weight = static_cast<float>(value);
+  to.weights->as<float>()[static_cast<std::size_t>(to.place)] = weight;
+  return is_number && weight >= 0 && std::isfinite(weight)
              ? ""
-             : table_.place(*weight_) + "want a weight, a number from 0 on, " +
-                   "got '" + clipped(text) + "'";
+             : table_.place(row, *weight_) +
+                   "want a weight, a number from 0 on, " + "got '" +
+                   clipped(text) + "'";
 }
 
-std::string CsvFields::id() {
-  id_text_ = table_.field(*id_);
-  if (id_text_.empty()) return table_.place(*id_) + "the id is missing";
-  if (!is_utf8(id_text_))
-    return table_.place(*id_) + not_utf8("the id", id_text_);
-  if (static_cast<std::int64_t>(id_text_.size()) > id_bytes_)
-    return table_.place(*id_) + "the id '" + clipped(id_text_) + "' has " +
-           std::to_string(id_text_.size()) + " bytes, --id-bytes is " +
+std::string CsvFields::id(const CsvRows& row, Row& to) const {
+  const std::string_view text = csv_field(row, *id_);
+  if (text.empty()) return table_.place(row, *id_) + "the id is missing";
+  if (!is_utf8(text)) return table_.place(row, *id_) + not_utf8("the id", text);
+  if (static_cast<std::int64_t>(text.size()) > id_bytes_)
+    return table_.place(row, *id_) + "the id '" + clipped(text) + "' has " +
+           std::to_string(text.size()) + " bytes, --id-bytes is " +
            std::to_string(id_bytes_);
+  const auto place = to.ids->as<std::uint8_t>().subspan(
+      static_cast<std::size_t>(to.place * id_bytes_),
+      static_cast<std::size_t>(id_bytes_));
+  std::ranges::fill(place, std::uint8_t{0});
+  std::ranges::copy(text, place.begin());
   return "";
-}
-
-void CsvFields::put_features(data::DataSet& set, std::int64_t i) const {
-  put(set.tensors.at("features"), i, features_row_.bytes());
-}
-
-void CsvFields::put_label(data::DataSet& set, std::int64_t i) const {
-  if (!labels_.empty()) put(set.tensors.at("labels"), i, label_row_.bytes());
-  if (weight_)
-    put(set.tensors.at("labels_mask"), i,
-        std::as_bytes(std::span(&weight_value_, 1)));
-}
-
-void CsvFields::put_id(data::DataSet& set, std::int64_t i) const {
-  if (!id_) return;
-  std::string text = id_text_;
-  text.resize(static_cast<std::size_t>(id_bytes_), '\0');
-  put(set.tensors.at("id"), i, std::as_bytes(std::span(text)));
 }
 
 }  // namespace dl::vectorize

@@ -3,6 +3,7 @@
 #ifndef DL_LIBCORE_VECTORIZE_CSV_FIELDS_H_
 #define DL_LIBCORE_VECTORIZE_CSV_FIELDS_H_
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,9 +13,11 @@
 
 #include "libcore/data/dataset.h"
 #include "libcore/data/metadata.h"
+#include "libcore/vectorize/block_reader.h"
 #include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/csv_table.h"
 #include "libcore/vectorize/reader.h"
+#include "libcore/vectorize/schema.h"
 
 namespace dl::vectorize {
 
@@ -23,6 +26,7 @@ struct MissingRule {
   enum Kind { kFail, kSkip, kFill } kind = kFail;
   double value = 0;
   std::set<std::string, std::less<>> words;
+  bool has_numbers = false;  // among the words
 
   explicit MissingRule(const CsvOptions& csv);  // Throws Error: kUsage.
 };
@@ -32,25 +36,24 @@ class CsvFields {
   // All must outlive this object.  Throws Error: kUsage, a column that an
   // option names is not there; none is left to be features; ...; kData, two
   // features or two labels have one name.
-  CsvFields(CsvTable& table, const ReaderOptions& options,
-            const CsvOptions& csv, BadRecords& bad);
+  CsvFields(const CsvTable& table, const ReaderOptions& options,
+            const CsvOptions& csv);
 
-  // Whether the current row has the columns of the others, and says which
-  // sequence it is of; else it is left out, and `bad` knows.
-  bool is_whole();
-  // Takes the current, whole row in.  False: it is to be left out, and `bad`
-  // knows.
-  // Throws Error: kData, there are more bad records than allowed; if none is,
-  // with a sentence for each column in which this row or a later one is bad.
-  bool parse();
-  // The name of the sequence that the current, whole row is a step of.
-  std::string_view sequence() const { return table_.field(*sequence_); }
+  // Takes the rows of a block in: each is an example of the block's set, or
+  // left out.  Several threads may call it.
+  // Throws Error: kData, as CsvRows::next().
+  void parse(ParsedBlock& parsed) const;
 
-  // Copies what parse() took in to place i of the tensors: a row of "features",
-  // of "labels" with its weight, and of "id".
-  void put_features(data::DataSet& set, std::int64_t i) const;
-  void put_label(data::DataSet& set, std::int64_t i) const;
-  void put_id(data::DataSet& set, std::int64_t i) const;
+  bool has_classes() const { return !labels_.empty() && !options_.regression; }
+  bool learns_classes() const { return has_classes() && !classes_.fixed(); }
+  // As BlockReader::take_label().
+  std::string take_label(ParsedBlock& parsed, std::int64_t number,
+                         std::int32_t& label);
+  // A sentence for each column in which this row or a later one is bad, where
+  // `first` is what is wrong with the row.
+  using NextBlock = std::function<std::optional<ParsedBlock>()>;
+  std::string all_problems(ParsedBlock& parsed, std::int64_t number,
+                           const std::string& first, const NextBlock& next);
 
   // Schema of a row, names of classes and columns.
   void describe(data::Metadata& metadata) const;
@@ -58,43 +61,53 @@ class CsvFields {
   std::string warning() const { return classes_.doubt(); }
 
  private:
+  // The tensors of a block, and what is known of the row at work.
+  struct Row {
+    explicit Row(data::DataSet& set);
+    tensor::Tensor *features, *labels, *weights, *ids;  // or null
+    PartClasses classes = {};
+    std::int64_t place = 0;                  // in the tensors
+    std::optional<std::int32_t> label = {};  // its class, once it is known
+    std::int32_t filled = 0;                 // values, by --missing fill
+    bool skip = false;  // a value is missing: the row is left out
+  };
+
   void choose_columns();
   void check_names(const std::vector<std::size_t>& columns) const;
   void choose_shape();
+  bool is_whole(const CsvRows& row, ParsedBlock& parsed) const;
   // Error in the field, or ""; *skip says that it lacks a value and that such
   // rows are left out.
-  std::string features(bool& skip);
-  // Looks at the columns of the current row that lack a sentence in `problems`.
-  void add_problems(std::map<std::size_t, std::string>& problems);
-  std::string all_problems(const std::string& first);
+  std::string fields(const CsvRows& row, Row& to) const;
+  std::string number(const CsvRows& row, Row& to, bool of_labels,
+                     std::size_t i) const;
+  std::string class_label(const CsvRows& row, Row& to) const;
+  std::string weight(const CsvRows& row, Row& to) const;
+  std::string id(const CsvRows& row, Row& to) const;
+  std::string no_number(const CsvRows& row, std::size_t column,
+                        bool is_label) const;
+  std::string missing_name(const CsvRows& row, const std::string& what,
+                           std::size_t column, bool& skip) const;
+  bool names_columns(const CsvRows& row) const;  // as the row seems to
+  bool is_missing(std::string_view text) const {
+    return missing_.words.contains(text);
+  }
+  // Looks at the columns of the row that lack a sentence in `problems`.
+  void add_problems(const CsvRows& row, Row& to,
+                    std::map<std::size_t, std::string>& problems);
   std::string drop_hint(
       const std::map<std::size_t, std::string>& problems) const;
-  bool names_columns() const;  // as the row seems to
-  std::string number(tensor::Tensor& row, std::int64_t i, std::size_t column,
-                     bool& skip);
-  std::string no_number(std::size_t column, bool is_label) const;
-  std::string missing_name(const std::string& what, std::size_t column,
-                           bool& skip) const;
-  std::string class_label(bool& skip);
-  std::string targets(bool& skip);
-  std::string weight(bool& skip);
-  std::string id();
 
-  CsvTable& table_;
+  const CsvTable& table_;
   const ReaderOptions& options_;
   const CsvOptions& csv_;
-  BadRecords& bad_;
   MissingRule missing_;
   ClassLabels classes_;
   std::vector<std::size_t> features_, labels_;
   std::optional<std::size_t> sequence_, id_, weight_;
   tensor::Shape shape_;  // of the features of a row
-  // The row that parse() took in: [columns], [] or [targets].
-  tensor::Tensor features_row_, label_row_;
-  float weight_value_ = 1;
-  std::string id_text_;
+  Schema schema_;        // of a row
   std::int64_t id_bytes_ = 32;
-  std::int64_t filled_ = 0;  // values of it, by --missing fill
 };
 
 }  // namespace dl::vectorize

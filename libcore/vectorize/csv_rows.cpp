@@ -1,98 +1,185 @@
 #include "libcore/vectorize/csv_rows.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/vectorize/raw_input.h"
 #include "libcore/vectorize/schema.h"
 
 namespace dl::vectorize {
 
-CsvRows::CsvRows(RawInput& input, char delimiter)
-    : input_(input), delimiter_(delimiter) {
-  constexpr std::string_view kSeparator = "sep=";
-  std::string_view line = input.ahead();
-  if (!line.starts_with(kSeparator)) return;
-  line = line.substr(0, line.find_first_of("\r\n"));
-  if (line.size() != kSeparator.size() + 1) return;
-  delimiter_ = line.back();
-  for (std::size_t i = 0; i < kSeparator.size() + 1; ++i) input.get();
+CsvRows::CsvRows(const InputBlock& block, char delimiter)
+    : block_(block),
+      text_(block.bytes),
+      delimiter_(delimiter),
+      line_(block.line) {
+  for (const char c : {'\0', '\n', '\r', '"', delimiter})
+    stops_[static_cast<unsigned char>(c)] = true;
+}
+
+std::string CsvRows::place() const {
+  return block_.name + ", line " + std::to_string(row_line_);
 }
 
 void CsvRows::fail(const std::string& what) const {
-  throw Error{Code::kData, input_.name() + ", line " +
-                               std::to_string(row_line_) + ": " + what};
+  throw Error{Code::kData, place() + ": " + what};
 }
 
-void CsvRows::add(int c) {
-  if (c == '\0') fail("has a zero byte; is it text?");
-  if (text_.size() == RawInput::kMaxLine) fail("a row is over 64 MiB");
-  text_ += static_cast<char>(c);
+bool CsvRows::ends_line(std::size_t at) const {
+  return at == text_.size() || text_[at] == '\n';
 }
 
-void CsvRows::end_field() {
-  if (std::cmp_equal(ends_.size(), kMaxColumns))
+bool CsvRows::is_blank(std::size_t at) const {
+  return text_[at] == ' ' || text_[at] == '\t';
+}
+
+void CsvRows::add(std::string_view text) {
+  if (std::cmp_equal(fields_.size(), kMaxColumns))
     fail("has more than " + std::to_string(kMaxColumns) + " columns");
-  ends_.push_back(text_.size());
+  bytes_ += text.size();
+  if (bytes_ > RawInput::kMaxLine) fail("a row is over 64 MiB");
+  fields_.push_back(text);
 }
 
-std::string_view CsvRows::field(std::size_t i) const {
-  std::size_t begin = i == 0 ? 0 : ends_[i - 1];
-  return std::string_view(text_).substr(begin, ends_[i] - begin);
+// The text of a quoted field, from behind its opening quote to `end`.
+std::string_view CsvRows::closed(std::size_t end) {
+  const std::string_view inside = text_.substr(at_, end - at_);
+  if (inside.find('\0') != std::string_view::npos)
+    fail("has a zero byte; is it text?");
+  line_ += std::count(inside.begin(), inside.end(), '\n');
+  if (inside.find('"') == std::string_view::npos) return inside;
+  std::string& single = with_quotes_.emplace_back();
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    single += inside[i];
+    if (inside[i] == '"') ++i;
+  }
+  return single;
 }
 
-// After the opening quote, up to the closing one.
-void CsvRows::read_quoted() {
-  for (;;) {
-    int c = input_.get();
-    if (c < 0) fail("a quoted field is not closed");
-    if (c == '"') {
-      if (input_.peek() != '"') return;
-      input_.get();
+// Behind the opening quote, up to the closing one and the blanks after it.
+void CsvRows::take_quoted() {
+  std::size_t end = at_;
+  for (;; end += 2) {
+    end = text_.find('"', end);
+    if (end == std::string_view::npos) {
+      if (text_.size() - at_ > RawInput::kMaxLine) fail("a row is over 64 MiB");
+      if (text_.find('\0', at_) != std::string_view::npos)
+        fail("has a zero byte; is it text?");
+      fail("a quoted field is not closed");
     }
-    if (c == '\n') ++line_;
-    add(c);
+    if (end + 1 == text_.size() || text_[end + 1] != '"') break;
+  }
+  add(closed(end));
+  at_ = end + 1;
+  while (at_ < text_.size() && text_[at_] != delimiter_ && is_blank(at_)) ++at_;
+}
+
+// Takes a field and what ends it; whether that was a delimiter.
+bool CsvRows::take_field() {
+  const std::size_t begin = at_;
+  bool quoted = false;
+  for (;; ++at_) {
+    while (at_ < text_.size() &&
+           !stops_[static_cast<unsigned char>(text_[at_])])
+      ++at_;
+    const bool ended = ends_line(at_);
+    if (ended || text_[at_] == delimiter_) {
+      if (!quoted) add(text_.substr(begin, at_ - begin));
+      if (at_ < text_.size()) ++at_;
+      return !ended;
+    }
+    const char c = text_[at_];
+    if (c == '\r' && ends_line(at_ + 1)) {
+      if (!quoted) add(text_.substr(begin, at_ - begin));
+      at_ = std::min(at_ + 2, text_.size());
+      return false;
+    }
+    if (c == '\r' && block_.starts_file && rows_ == 1)
+      fail(
+          "has a CR without LF; if lines end in CR alone, read 'pipe:tr "
+          "\"\\r\" \"\\n\" <FILE'");
+    if (c == '\0') fail("has a zero byte; is it text?");
+    const std::string_view before = text_.substr(begin, at_ - begin);
+    if (c != '"' || before.find_first_not_of(" \t") != std::string_view::npos)
+      continue;
+    ++at_;
+    take_quoted();
+    quoted = true;
+    const bool cr = at_ < text_.size() && text_[at_] == '\r';
+    if (!ends_line(at_) && text_[at_] != delimiter_ &&
+        !(cr && ends_line(at_ + 1)))
+      fail(cr && block_.starts_file && rows_ == 1
+               ? "has a CR without LF; if lines end in CR alone, read 'pipe:tr "
+                 "\"\\r\" \"\\n\" <FILE'"
+               : "text after a closing quote");
+    --at_;
   }
 }
 
 bool CsvRows::next() {
-  while (input_.peek() == '\n' || input_.peek() == '\r')
-    if (input_.get() == '\n') ++line_;
-  if (input_.peek() < 0) return false;
-  text_.clear();
-  ends_.clear();
+  for (; at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == '\r');
+       ++at_)
+    if (text_[at_] == '\n') ++line_;
+  if (at_ == text_.size()) return false;
+  fields_.clear();
+  if (!with_quotes_.empty()) with_quotes_.clear();
+  bytes_ = 0;
   row_line_ = line_;
-  bool fresh = true;    // nothing of the field but blanks was read yet
-  bool quoted = false;  // a quoted field is complete
-  for (;;) {
-    int c = input_.get();
-    if (c == '\r' && (input_.peek() == '\n' || input_.peek() < 0)) continue;
-    if (c == '\r' && first_)
-      fail(
-          "has a CR without LF; if lines end in CR alone, read 'pipe:tr "
-          "\"\\r\" \"\\n\" <FILE'");
-    if (c < 0 || c == '\n') break;
-    if (c == delimiter_) {
-      end_field();
-      fresh = true;
-      quoted = false;
-      continue;
-    }
-    const bool blank = c == ' ' || c == '\t';
-    if (quoted && blank) continue;
-    if (quoted) fail("text after a closing quote");
-    if (c == '"' && fresh) {
-      text_.resize(ends_.empty() ? 0 : ends_.back());  // without blanks before
-      read_quoted();
-      quoted = true;
-    } else {
-      add(c);
-    }
-    fresh = fresh && blank;
+  ++rows_;
+  while (take_field()) {
   }
-  end_field();
   ++line_;
-  first_ = false;
   return true;
+}
+
+std::int64_t count_csv_rows(const InputBlock& block) {
+  CsvRows rows(block, block.delimiter);
+  std::int64_t count = 0;
+  while (rows.next()) ++count;
+  return count;
+}
+
+namespace {
+
+// Whether a quote opens a field: nothing but blanks lies between it and `from`
+// or a delimiter.
+bool opens_field(std::string_view text, std::size_t quote, std::size_t from,
+                 bool from_is_start, char delimiter) {
+  for (std::size_t at = quote; at > from; --at) {
+    const char before = text[at - 1];
+    if (before == delimiter) return true;
+    if (before != ' ' && before != '\t') return false;
+  }
+  return from_is_start;
+}
+
+}  // namespace
+
+std::size_t csv_row_end(std::string_view text, std::size_t from,
+                        char delimiter) {
+  while (from < text.size() && (text[from] == '\n' || text[from] == '\r'))
+    ++from;
+  std::size_t end = text.find('\n', from);
+  bool is_start = true;
+  while (delimiter != '"') {
+    const std::size_t quote =
+        text.substr(0, std::min(end, text.size())).find('"', from);
+    if (quote == std::string_view::npos) break;
+    const bool opens = opens_field(text, quote, from, is_start, delimiter);
+    is_start = false;
+    from = quote + 1;
+    if (!opens) continue;
+    for (;; from += 2) {
+      from = text.find('"', from);
+      if (from == std::string_view::npos || from + 1 == text.size())
+        return std::string_view::npos;
+      if (text[from + 1] != '"') break;
+    }
+    ++from;
+    if (end < from) end = text.find('\n', from);
+  }
+  return end == std::string_view::npos ? end : end + 1;
 }
 
 }  // namespace dl::vectorize

@@ -1,48 +1,69 @@
-// Rows of a CSV file as RFC 4180 has them: quoted fields may hold delimiters,
+// Rows of CSV text as RFC 4180 has them: quoted fields may hold delimiters,
 // doubled quotes and line breaks.  Empty lines are passed over; lines end in LF
-// or CR LF.  A first line sep=; gives the delimiter, as for spreadsheets.
+// or CR LF.
 
 #ifndef DL_LIBCORE_VECTORIZE_CSV_ROWS_H_
 #define DL_LIBCORE_VECTORIZE_CSV_ROWS_H_
 
+#include <array>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "libcore/vectorize/raw_input.h"
+#include "libcore/vectorize/block_reader.h"
 
 namespace dl::vectorize {
 
 class CsvRows {
  public:
-  // input: of text, at its start.
-  CsvRows(RawInput& input, char delimiter);
+  // The rows of a block of whole rows, which outlives them.
+  CsvRows(const InputBlock& block, char delimiter);
 
-  // Reads the next row; false at the end of the input.
+  // Reads the next row; false at the end of the block.
   // Throws Error: kData, "'a.csv', line 7: a quoted field is not closed"; the
   // row is over RawInput::kMaxLine, or has more than kMaxColumns; the first one
-  // has a CR that ends no line.
+  // of a file has a CR that ends no line.
   bool next();
 
-  std::size_t size() const { return ends_.size(); }
+  std::size_t size() const { return fields_.size(); }
   // Field i, unquoted.  Valid until next().
-  std::string_view field(std::size_t i) const;
+  std::string_view field(std::size_t i) const { return fields_[i]; }
   std::int64_t line() const { return row_line_; }  // where the row starts
+  // Whether it is the first row of its file that has data, or, without a
+  // header, names that were meant to be one.
+  bool is_first() const { return block_.first && rows_ == 1; }
+  std::string place() const;  // "'a.csv', line 7"
+  const std::string& input() const { return block_.name; }
 
  private:
-  void read_quoted();
-  void add(int c);
-  void end_field();
+  bool take_field();
+  void take_quoted();
+  std::string_view closed(std::size_t end);
+  void add(std::string_view text);
+  bool ends_line(std::size_t at) const;
+  bool is_blank(std::size_t at) const;
   [[noreturn]] void fail(const std::string& what) const;
 
-  RawInput& input_;
+  const InputBlock& block_;
+  std::string_view text_;
   char delimiter_;
-  std::string text_;               // the fields, one after the other
-  std::vector<std::size_t> ends_;  // where each ends in text_
-  std::int64_t line_ = 1, row_line_ = 1;
-  bool first_ = true;
+  std::array<bool, 256> stops_{};  // bytes that end a run of plain text
+  std::size_t at_ = 0;
+  std::vector<std::string_view> fields_;
+  std::size_t bytes_ = 0;                // of the fields
+  std::deque<std::string> with_quotes_;  // fields that had doubled quotes
+  std::int64_t line_, row_line_ = 0, rows_ = 0;
 };
+
+// The rows of a block.  Throws Error: as next().
+std::int64_t count_csv_rows(const InputBlock& block);
+
+// The end of the row that begins at `from`, behind its newline; npos if it does
+// not end in the text.
+std::size_t csv_row_end(std::string_view text, std::size_t from,
+                        char delimiter);
 
 }  // namespace dl::vectorize
 

@@ -1,14 +1,15 @@
 #include "libcore/vectorize/csv_sequences.h"
 
+#include <cstring>
+#include <optional>
 #include <unordered_map>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/io/digest.h"
+#include "libcore/vectorize/block_reader.h"
 #include "libcore/vectorize/csv_fields.h"
 #include "libcore/vectorize/csv_table.h"
-#include "libcore/vectorize/example_reader.h"
-#include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
 namespace {
@@ -23,17 +24,16 @@ Longer parse_longer(const std::string& text) {
                                 displayed(text) + "'"};
 }
 
-class SequenceReader : public ExampleReader {
+class SequenceReader : public BlockReader {
  public:
   SequenceReader(const std::vector<std::string>& inputs,
                  const ReaderOptions& options, const CsvOptions& csv,
                  BadRecords& bad)
-      : options_(options),
+      : BlockReader(options, bad),
         csv_(csv),
         longer_(parse_longer(csv.longer)),
         table_(inputs, csv.delimiter, csv.header),
-        fields_(table_, options_, csv_, bad),
-        bad_(bad),
+        fields_(table_, this->options(), csv_),
         numbered_(bad.tolerant() || csv.missing == "skip" ||
                   longer_ == Longer::kSkip) {
     if (csv.steps < 1 || csv.steps > kMaxColumns)
@@ -41,8 +41,9 @@ class SequenceReader : public ExampleReader {
                   "--sequence wants --steps N, the length of the longest "
                   "sequence, 1.." +
                       std::to_string(kMaxColumns)};
-    start(options.batch);
+    start();
   }
+  ~SequenceReader() override { stop(); }
 
   data::Metadata metadata() const override {
     data::Metadata metadata;
@@ -63,38 +64,90 @@ class SequenceReader : public ExampleReader {
     return metadata;
   }
 
+  bool read(data::DataSet& set) override {
+    set = make_record(schema(), batch());
+    std::int64_t n = 0;
+    while (n < batch() && next_sequence()) {
+      const std::int64_t index = sequences_++;
+      if (!put(set, n)) {
+        clear_example(set, n);  // it may have left values behind
+        continue;
+      }
+      if (numbered_) set_index(set, n, index);
+      ++n;
+    }
+    if (n < batch()) set = set.slice(0, n);
+    return n > 0;
+  }
+
+  std::int64_t examples() const override { return sequences_; }
   std::string warning() const override { return fields_.warning(); }
 
  private:
-  // Goes to the first row of the next sequence.
-  bool next() override {
-    do {
-      if (!table_.next()) return false;
-    } while (!fields_.is_whole());
-    name_ = fields_.sequence();
-    const std::uint64_t key = io::digest(std::as_bytes(std::span(name_)));
-    const auto [found, is_new] = seen_.try_emplace(key, table_.here());
-    if (!is_new)
-      throw Error{Code::kData,
-                  table_.place() + ": sequence '" + clipped(name_) +
-                      "' was at " + table_.place(found->second) +
-                      " already; sort the rows so that those of a sequence "
-                      "are neighbors"};
-    table_.unread();
+  bool cut(InputBlock& block) override {
+    return table_.cut(block, kMaxColumns);
+  }
+  void parse(ParsedBlock& parsed) const override { fields_.parse(parsed); }
+  bool takes_labels() const override { return fields_.has_classes(); }
+  std::string take_label(ParsedBlock& parsed, std::int64_t number,
+                         std::int32_t& label) override {
+    return fields_.take_label(parsed, number, label);
+  }
+  std::string full_sentence(ParsedBlock& parsed, std::int64_t number,
+                            const std::string& what) override {
+    return fields_.all_problems(parsed, number, what,
+                                [this] { return next_block(); });
+  }
+
+  // Whether there is a row to come, of the sequence coming().
+  bool has_row() {
+    while (!parsed_ || !has_next(*parsed_, cursor_)) {
+      parsed_ = next_block();
+      if (!parsed_) return false;
+      cursor_ = {};
+    }
     return true;
+  }
+  // None: it is to be left out, as the sequence is not known.
+  const std::optional<std::string>& coming() const {
+    return parsed_->sequences[static_cast<std::size_t>(cursor_.number + 1)];
+  }
+  // The place of a row of the current block.
+  std::string place(std::int64_t number) const {
+    return parsed_->block.name + ", line " +
+           std::to_string(parsed_->lines[static_cast<std::size_t>(number)]);
+  }
+
+  // Goes to the first row of the next sequence.
+  bool next_sequence() {
+    for (; has_row() && !coming(); next_example(*parsed_, cursor_)) {
+    }
+    if (!parsed_) return false;
+    name_ = *coming();
+    if (files_.empty() || files_.back() != parsed_->block.name)
+      files_.push_back(parsed_->block.name);
+    const Place here{
+        static_cast<std::uint32_t>(files_.size() - 1),
+        parsed_->lines[static_cast<std::size_t>(cursor_.number + 1)]};
+    const std::uint64_t key = io::digest(std::as_bytes(std::span(name_)));
+    const auto [found, is_new] = seen_.try_emplace(key, here);
+    if (is_new) return true;
+    throw Error{Code::kData,
+                place(cursor_.number + 1) + ": sequence '" + clipped(name_) +
+                    "' was at " + files_[found->second.file] + ", line " +
+                    std::to_string(found->second.line) +
+                    " already; sort the rows so that those of a sequence "
+                    "are neighbors"};
   }
 
   // Puts the rows of the sequence into example n.
-  bool put(data::DataSet& set, std::int64_t n) override {
+  bool put(data::DataSet& set, std::int64_t n) {
     std::int64_t steps = 0;
     bool too_long = false;
-    while (table_.next()) {
-      if (!fields_.is_whole()) continue;  // of no sequence
-      if (fields_.sequence() != name_) {
-        table_.unread();
-        break;
-      }
-      if (!fields_.parse()) continue;
+    while (has_row()) {
+      if (coming() && *coming() != name_) break;
+      next_example(*parsed_, cursor_);
+      if (!cursor_.good) continue;
       if (steps == csv_.steps) {
         if (longer_ == Longer::kFail) fail_too_long();
         too_long = true;
@@ -102,7 +155,7 @@ class SequenceReader : public ExampleReader {
         put_step(set, n, steps++);
       }
       // Metadata of the whole, which may lie behind the rows that are kept.
-      if (!csv_.per_step) fields_.put_label(set, n);
+      if (!csv_.per_step) put_label(set, n);
     }
     if (too_long && longer_ == Longer::kSkip) {
       bad_.skip_sequence();
@@ -112,32 +165,57 @@ class SequenceReader : public ExampleReader {
     return steps > 0;
   }
 
+  // Copies a tensor of the current row to place `to`.
+  void copy(data::DataSet& set, const char* name, std::int64_t to) {
+    const auto from = parsed_->set.tensors.find(name);
+    if (from == parsed_->set.tensors.end()) return;
+    const auto bytes = from->second.bytes();
+    const std::size_t row =
+        bytes.size() / static_cast<std::size_t>(from->second.shape()[0]);
+    std::memcpy(set.tensors.at(name).bytes().data() +
+                    static_cast<std::size_t>(to) * row,
+                bytes.data() + static_cast<std::size_t>(cursor_.place) * row,
+                row);
+  }
+
+  void put_label(data::DataSet& set, std::int64_t to) {
+    copy(set, "labels", to);
+    copy(set, "labels_mask", to);
+  }
+
   void put_step(data::DataSet& set, std::int64_t n, std::int64_t step) {
     const std::int64_t row = n * csv_.steps + step;
-    fields_.put_features(set, row);
+    copy(set, "features", row);
     set.tensors.at("features_mask")
         .as<std::uint8_t>()[static_cast<std::size_t>(row)] = 1;
-    if (csv_.per_step) fields_.put_label(set, row);
-    if (step == 0) fields_.put_id(set, n);
+    if (csv_.per_step) put_label(set, row);
+    if (step == 0) copy(set, "id", n);
   }
 
   [[noreturn]] void fail_too_long() const {
-    throw Error{Code::kData, table_.place() + ": sequence '" + clipped(name_) +
-                                 "' is longer than --steps " +
+    throw Error{Code::kData, place(cursor_.number) + ": sequence '" +
+                                 clipped(name_) + "' is longer than --steps " +
                                  std::to_string(csv_.steps) +
                                  " (--longer truncate or skip lets it pass)"};
   }
 
-  ReaderOptions options_;
+  struct Place {
+    std::uint32_t file;
+    std::int64_t line;
+  };
+
   CsvOptions csv_;
   Longer longer_;
   CsvTable table_;
   CsvFields fields_;
-  BadRecords& bad_;
-  bool numbered_;     // some may be left out, so that the others need a number
-  std::string name_;  // of the current sequence
+  bool numbered_;  // some may be left out, so that the others need a number
+  std::optional<ParsedBlock> parsed_;  // the block at hand
+  Cursor cursor_;                      // its current row
+  std::string name_;                   // of the current sequence
+  std::int64_t sequences_ = 0;
+  std::vector<std::string> files_;  // that the sequences are of
   // Where each began, by the digest of its name.
-  std::unordered_map<std::uint64_t, CsvTable::Place> seen_;
+  std::unordered_map<std::uint64_t, Place> seen_;
 };
 
 }  // namespace

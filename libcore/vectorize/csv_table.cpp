@@ -1,6 +1,7 @@
 #include "libcore/vectorize/csv_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -28,77 +29,60 @@ CsvTable::CsvTable(std::vector<std::string> inputs,
 }
 
 void CsvTable::open_next() {
-  input_ = std::make_unique<RawInput>(inputs_[opened_.size()],
-                                      RawInput::Kind::kText);
-  opened_.push_back(input_->name());
-  rows_.emplace(*input_, delimiter_);
-  row_ = 0;
-  pending_ = next_row();
-  if (!pending_) input_->refuse_empty();
-  check_delimiter();
-  if (header_)
-    read_header();
-  else if (names_.empty())
-    names_.resize(rows_->size());
+  input_.emplace(inputs_[opened_++], delimiter_);
+  at_start_ = true;
+  for (InputBlock block; input_->next(block, 1);) {
+    CsvRows row(block, block.delimiter);
+    if (!row.next()) continue;  // empty lines
+    check_delimiter(row);
+    if (header_) return read_header(row);
+    if (names_.empty()) names_.resize(row.size());
+    return input_->put_back(block);
+  }
+  input_->input().refuse_empty();
 }
 
-void CsvTable::read_header() {
+void CsvTable::read_header(const CsvRows& row) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < size(); ++i) {
-    names.emplace_back(field(i));
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    names.emplace_back(csv_field(row, i));
     if (!is_utf8(names.back()))
-      throw Error{Code::kData, place() + ", column " + std::to_string(i + 1) +
-                                   ": " + not_utf8("the name", names.back())};
+      throw Error{Code::kData, row.place() + ", column " +
+                                   std::to_string(i + 1) + ": " +
+                                   not_utf8("the name", names.back())};
   }
   if (!names_.empty() && names != names_)
     throw Error{Code::kData,
                 name() + ": has another header than the files before it"};
-  names_ = std::move(names);
-  pending_ = false;
+  if (names_.empty()) names_ = std::move(names);
 }
 
 // A table of one column that holds what separates the columns of others.
-void CsvTable::check_delimiter() const {
-  if (size() != 1) return;
+void CsvTable::check_delimiter(const CsvRows& row) {
+  if (row.size() != 1) return;
   for (const char other : {';', '\t', ',', '|'})
-    if (field(0).find(other) != std::string_view::npos) {
+    if (csv_field(row, 0).find(other) != std::string_view::npos) {
       const std::string shown = other == '\t' ? "\\t" : std::string(1, other);
-      throw Error{Code::kData, place() + ": has one column, with '" +
+      throw Error{Code::kData, row.place() + ": has one column, with '" +
                                    displayed(shown) + "' in it (--delimiter '" +
                                    displayed(shown) + "'?)"};
     }
 }
 
-bool CsvTable::next_row() {
-  if (!rows_->next()) return false;
-  ++row_;
-  return true;
-}
-
-bool CsvTable::next() {
-  while (!pending_ && !next_row()) {
-    input_->close();
-    if (opened_.size() == inputs_.size()) return false;
+bool CsvTable::cut(InputBlock& block, std::int64_t most) {
+  while (!input_->next(block, most)) {
+    input_->input().close();
+    if (opened_ == inputs_.size()) return false;
     open_next();
   }
-  pending_ = false;
+  block.first = std::exchange(at_start_, false);
   return true;
 }
 
-std::string_view CsvTable::field(std::size_t i) const {
-  return trim(rows_->field(i));
-}
-
-CsvTable::Place CsvTable::here() const {
-  return {static_cast<std::uint32_t>(opened_.size() - 1), rows_->line()};
-}
-
-std::string CsvTable::place(const Place& place) const {
-  return opened_[place.file] + ", line " + std::to_string(place.line);
-}
-
-std::string CsvTable::place(std::size_t column) const {
-  std::string text = place() + ", column " + std::to_string(column + 1);
+std::string CsvTable::place(const std::string& input, std::int64_t line,
+                            std::size_t column) const {
+  std::string text = input + ", line " + std::to_string(line) + ", column " +
+                     std::to_string(column + 1);
   if (header_) text += " ('" + clipped(names_[column]) + "')";
   return text + ": ";
 }

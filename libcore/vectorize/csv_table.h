@@ -4,14 +4,14 @@
 #define DL_LIBCORE_VECTORIZE_CSV_TABLE_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "libcore/vectorize/csv_rows.h"
-#include "libcore/vectorize/raw_input.h"
+#include "libcore/vectorize/text.h"
+#include "libcore/vectorize/text_blocks.h"
 
 namespace dl::vectorize {
 
@@ -24,18 +24,9 @@ class CsvTable {
   CsvTable(std::vector<std::string> inputs, const std::string& delimiter,
            bool header);
 
-  // Goes to the next row; false at the end of the last input.
-  // Throws Error: kData, what CsvRows throws; another header.
-  bool next();
-  // The current row comes once more from next().
-  void unread() { pending_ = true; }
-
-  std::size_t size() const { return rows_->size(); }  // of the current row
-  // Field i of it without the blanks around it.  Valid until next().
-  std::string_view field(std::size_t i) const;
-  // Whether it is the first row of its file that has data, or, without a
-  // header, names that were meant to be one.
-  bool is_first() const { return row_ == (header_ ? 2 : 1); }
+  // The next block of rows, `most` at most; false at the end of the last input.
+  // Throws Error: kData, what CsvRows throws of a first row; another header.
+  bool cut(InputBlock& block, std::int64_t most);
 
   // Names of the columns; "" without a header.
   const std::vector<std::string>& names() const { return names_; }
@@ -46,34 +37,36 @@ class CsvTable {
   std::size_t find(const std::string& word, const char* option,
                    bool in_list) const;
 
-  // Where a row is: the file's number and the line.
-  struct Place {
-    std::uint32_t file;
-    std::int64_t line;
-  };
-  Place here() const;  // of the current row
-  std::string place(const Place& place) const;
-  std::string place() const { return place(here()); }  // "'a.csv', line 7"
   // "'a.csv', line 7, column 3 ('age'): "
-  std::string place(std::size_t column) const;
-  const std::string& name() const { return opened_.back(); }
+  std::string place(const std::string& input, std::int64_t line,
+                    std::size_t column) const;
+  std::string place(const CsvRows& row, std::size_t column) const {
+    return place(row.input(), row.line(), column);
+  }
+  const std::string& name() const { return input_->name(); }
 
  private:
   void open_next();
-  void read_header();
-  void check_delimiter() const;
-  bool next_row();
+  void read_header(const CsvRows& row);
+  static void check_delimiter(const CsvRows& row);
 
   std::vector<std::string> inputs_;
   char delimiter_;
   bool header_;
-  std::vector<std::string> opened_;  // the names of those that were opened
-  std::unique_ptr<RawInput> input_;
-  std::optional<CsvRows> rows_;
-  std::int64_t row_ = 0;  // of the current file, from 1
-  bool pending_ = false;  // rows_ holds a row that next() is still to give
+  std::size_t opened_ = 0;
+  std::optional<TextBlocks> input_;
+  bool at_start_ = true;  // of the data of the current file
   std::vector<std::string> names_;
 };
+
+// The field without the blanks around it.
+inline std::string_view csv_field(const CsvRows& row, std::size_t i) {
+  const std::string_view text = row.field(i);
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  return text.empty() || (!is_blank(text.front()) && !is_blank(text.back()))
+             ? text
+             : trim(text);
+}
 
 }  // namespace dl::vectorize
 

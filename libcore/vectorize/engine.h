@@ -63,7 +63,8 @@ class Engine {
   std::optional<Result> next() {
     if (threads_.empty()) {
       Block block;
-      if (ended_ || !cut_(block)) return std::nullopt;
+      ended_ = ended_ || !cut_(block);
+      if (ended_) return std::nullopt;
       return work_(block, 0);
     }
     std::unique_lock lock(mutex_);

@@ -1,34 +1,31 @@
-// A reader whose input gives one example after the other.
+// A reader whose blocks hold one example after the other, which it puts into
+// records of equal length.
 
 #ifndef DL_LIBCORE_VECTORIZE_EXAMPLE_READER_H_
 #define DL_LIBCORE_VECTORIZE_EXAMPLE_READER_H_
 
-#include "libcore/vectorize/reader.h"
-#include "libcore/vectorize/schema.h"
+#include <optional>
+#include <vector>
+
+#include "libcore/vectorize/block_reader.h"
 
 namespace dl::vectorize {
 
-class ExampleReader : public Reader {
+class ExampleReader : public BlockReader {
  public:
-  // Puts examples into a record until it is full, numbers them where the schema
-  // has "index", and counts those that are left out as well.
+  // Puts good examples into a record until it is full, and numbers them where
+  // the schema has "index".
   bool read(data::DataSet& set) final;
-  std::int64_t examples() const final { return examples_; }
 
  protected:
-  // Takes the schema that metadata() has; once, before read().
-  // Throws Error: kData, as record_examples().
-  void start(std::int64_t batch);
+  using BlockReader::BlockReader;
 
  private:
-  // Goes to the next example; false at the end of the input.
-  virtual bool next() = 0;
-  // Puts it at place i of `set`, which has zeros there; false: it is left out.
-  virtual bool put(data::DataSet& set, std::int64_t i) = 0;
+  bool next_ready();
 
-  Schema schema_;
-  std::int64_t batch_ = 1;
-  std::int64_t examples_ = 0;  // of the input, so far
+  data::DataSet ready_;                // good examples of a block
+  std::vector<std::int64_t> numbers_;  // of them in the input
+  std::size_t at_ = 0;                 // of them, the next one to give
 };
 
 }  // namespace dl::vectorize

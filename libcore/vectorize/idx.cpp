@@ -4,12 +4,13 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstring>
+#include <exception>
 #include <optional>
 #include <utility>
 
 #include "libcore/base/error.h"
 #include "libcore/vectorize/class_labels.h"
+#include "libcore/vectorize/engine.h"
 #include "libcore/vectorize/raw_input.h"
 #include "libcore/vectorize/reader.h"
 #include "libcore/vectorize/schema.h"
@@ -39,6 +40,32 @@ std::optional<DType> idx_type(std::byte code) {
     default:
       return std::nullopt;
   }
+}
+
+// Makes values of host byte order of those that a file has, from its example
+// `first` on.
+void finish(Tensor& tensor, const std::string& name, std::int64_t first) {
+  static_assert(std::endian::native == std::endian::little);
+  const auto bytes = tensor.bytes();
+  const std::size_t size = tensor::size_of(tensor.dtype());
+  for (std::size_t i = 0; size > 1 && i + size <= bytes.size(); i += size)
+    std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(i),
+                 bytes.begin() + static_cast<std::ptrdiff_t>(i + size));
+  if (!tensor::is_real(tensor.dtype())) return;
+  tensor::visit_dtype(tensor.dtype(), [&]<typename T>() {
+    const auto values = tensor.as<T>();
+    const auto bad = std::ranges::find_if(values, [](T value) {
+      return !(std::abs(static_cast<double>(value)) <=
+               data::kMaxStatisticsValue);
+    });
+    if (bad != values.end())
+      throw Error{Code::kData,
+                  name + ": example " +
+                      std::to_string(first + (bad - values.begin()) *
+                                                 tensor.shape()[0] /
+                                                 tensor.elements()) +
+                      " has a value that is not finite, or beyond 1e140"};
+  });
 }
 
 // One file: its header, then examples one after the other.
@@ -84,7 +111,7 @@ class IdxFile {
   std::int64_t examples() const { return examples_; }
   std::int64_t left() const { return examples_ - taken_; }
 
-  // The next n examples, host byte order.
+  // The next n examples, as the file has them: finish() is to follow.
   Tensor take(std::int64_t n) {
     Tensor tensor(type_, shape_.with_first(n));
     if (!input_.read(tensor.bytes(), "its data")) {
@@ -94,8 +121,6 @@ class IdxFile {
                                    std::to_string(examples_) +
                                    " examples; it was cut short"};
     }
-    swap_bytes(tensor.bytes(), size_of(type_));
-    check_finite(tensor);
     taken_ += n;
     return tensor;
   }
@@ -108,35 +133,19 @@ class IdxFile {
   }
 
  private:
-  void check_finite(const Tensor& tensor) const {
-    if (!tensor::is_real(type_)) return;
-    tensor::visit_dtype(type_, [&]<typename T>() {
-      const auto values = tensor.as<T>();
-      const auto bad = std::ranges::find_if(values, [](T value) {
-        return !(std::abs(static_cast<double>(value)) <=
-                 data::kMaxStatisticsValue);
-      });
-      if (bad != values.end())
-        throw Error{Code::kData,
-                    name() + ": example " +
-                        std::to_string(taken_ + (bad - values.begin()) /
-                                                    shape_.elements()) +
-                        " has a value that is not finite, or beyond 1e140"};
-    });
-  }
-
-  static void swap_bytes(std::span<std::byte> bytes, std::size_t size) {
-    static_assert(std::endian::native == std::endian::little);
-    if (size == 1) return;
-    for (std::size_t i = 0; i + size <= bytes.size(); i += size)
-      std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(i),
-                   bytes.begin() + static_cast<std::ptrdiff_t>(i + size));
-  }
-
   RawInput input_;
   DType type_ = DType::kU8;
   Shape shape_;
   std::int64_t examples_ = 0, taken_ = 0;
+};
+
+// Examples that came one after the other in a pair of files.
+struct IdxBlock {
+  Tensor features, labels;
+  std::string name, labels_name;  // of the files
+  std::int64_t first = 0;         // of them, in their files
+  bool is_mine = true;            // of the part that is read
+  std::exception_ptr error;       // comes after the features
 };
 
 class IdxReader : public Reader {
@@ -155,52 +164,93 @@ class IdxReader : public Reader {
     if (!options.dtype.empty())
       throw Error{Code::kUsage, "--dtype: IDX files have a type of their own"};
     open_next();
+    schema_ = next_schema();
   }
 
   bool read(data::DataSet& set) override {
-    while (features_->left() == 0) {
-      close_current();
-      if (next_ == inputs_.size()) return false;
-      open_next();
+    if (!engine_)
+      engine_.emplace(
+          options_.threads, [this](IdxBlock& block) { return cut(block); },
+          [](IdxBlock& block, int) { return finished(block); });
+    // All of a record may be left out as bad.
+    for (set.tensors.clear(); set.examples() == 0;) {
+      std::optional<IdxBlock> block = engine_->next();
+      if (!block) return false;
+      take(set, *block);
     }
-    const std::int64_t n = std::min(batch_, features_->left());
-    const std::int64_t first = read_;
-    read_ += n;
-    set.tensors.clear();
-    Tensor features = features_->take(n);
-    features.reshape(example_shape().with_first(n));
-    data::DataSet all;
-    all.tensors.emplace("features", std::move(features));
-    if (bad_.tolerant()) {
-      all.tensors.emplace("index", Tensor(kIndexField.dtype, {n}));
-      for (std::int64_t i = 0; i < n; ++i) set_index(all, i, first + i);
-    }
-    if (with_labels_)
-      add_labelled(set, std::move(all), labels_->take(n));
-    else
-      set = std::move(all);
-    // All of this record may have been left out as bad.
-    return set.examples() > 0 || read(set);
+    return true;
   }
 
   std::int64_t examples() const override { return read_; }
 
   data::Metadata metadata() const override {
     data::Metadata metadata;
-    metadata.schema["features"] = {features_->dtype(), example_shape()};
-    if (with_labels_)
-      metadata.schema["labels"] = {
-          options_.regression ? target_type(labels_->dtype())
-                              : labels_->dtype(),
-          options_.regression && labels_->shape().rank() == 0
-              ? Shape{1}
-              : labels_->shape()};
-    if (bad_.tolerant()) metadata.schema["index"] = kIndexField;
+    metadata.schema = schema_;
     if (!options_.regression) metadata.classes = classes_.names();
     return metadata;
   }
 
  private:
+  // As the files have it that are open.
+  Schema next_schema() const {
+    Schema schema;
+    schema["features"] = {features_->dtype(), example_shape()};
+    if (with_labels_)
+      schema["labels"] = {options_.regression ? target_type(labels_->dtype())
+                                              : labels_->dtype(),
+                          options_.regression && labels_->shape().rank() == 0
+                              ? Shape{1}
+                              : labels_->shape()};
+    if (bad_.tolerant()) schema["index"] = kIndexField;
+    return schema;
+  }
+
+  bool cut(IdxBlock& block) {
+    while (features_->left() == 0) {
+      close_current();
+      if (next_ == inputs_.size()) return false;
+      open_next();
+    }
+    const std::int64_t n = std::min(batch_, features_->left());
+    block.first = features_->examples() - features_->left();
+    block.name = features_->name();
+    block.is_mine = blocks_++ % options_.parts == options_.part - 1;
+    block.features = features_->take(n);
+    if (!with_labels_) return true;
+    block.labels_name = labels_->name();
+    try {
+      block.labels = labels_->take(n);
+    } catch (...) {
+      block.error = std::current_exception();
+    }
+    return true;
+  }
+
+  static IdxBlock finished(IdxBlock& block) {
+    finish(block.features, block.name, block.first);
+    if (block.error) std::rethrow_exception(block.error);
+    if (!block.labels_name.empty())
+      finish(block.labels, block.labels_name, block.first);
+    return std::move(block);
+  }
+
+  void take(data::DataSet& set, IdxBlock& block) {
+    const std::int64_t n = block.features.shape()[0];
+    const std::int64_t first = read_;
+    read_ += n;
+    block.features.reshape(schema_.at("features").shape.with_first(n));
+    data::DataSet all;
+    all.tensors.emplace("features", std::move(block.features));
+    if (bad_.tolerant()) {
+      all.tensors.emplace("index", Tensor(kIndexField.dtype, {n}));
+      for (std::int64_t i = 0; i < n; ++i) set_index(all, i, first + i);
+    }
+    if (with_labels_)
+      add_labelled(set, std::move(all), block);
+    else if (block.is_mine)
+      set = std::move(all);
+  }
+
   // Images without a channel get one.
   Shape example_shape() const {
     const Shape& shape = features_->shape();
@@ -216,20 +266,19 @@ class IdxReader : public Reader {
   }
 
   void open_next() {
-    std::optional<data::Metadata> before;
-    if (features_) before = metadata();
+    const bool is_first = !features_;
     features_.emplace(inputs_[next_++]);
     if (with_labels_) {
       labels_.emplace(inputs_[next_++]);
       check_labels();
     }
     try {
-      batch_ = record_examples(options_.batch, metadata().schema);
+      batch_ = record_examples(options_.batch, next_schema());
     } catch (Error& error) {
       if (error.code() == Code::kData) error.add_context(features_->name());
       throw;
     }
-    if (before && before->schema != metadata().schema)
+    if (!is_first && schema_ != next_schema())
       throw Error{Code::kData, features_->name() +
                                    ": has another type or shape than the "
                                    "files before it"};
@@ -257,23 +306,24 @@ class IdxReader : public Reader {
 
   // Adds labels to `all`, and gives those whose labels, one or one a place, are
   // classes.
-  void add_labelled(data::DataSet& set, data::DataSet all, Tensor labels) {
+  void add_labelled(data::DataSet& set, data::DataSet all, IdxBlock& block) {
+    Tensor& labels = block.labels;
     if (options_.regression) {
       all.tensors.emplace("labels", numbers(labels));
-      set = std::move(all);
+      if (block.is_mine) set = std::move(all);
       return;
     }
     const std::int64_t n = all.examples();
-    const std::int64_t first = labels_->examples() - labels_->left() - n;
     std::vector<std::uint32_t> good;
     for (std::int64_t i = 0; i < n; ++i) {
       const std::string what = complaint(labels, i, labels.elements() / n);
       if (what.empty())
         good.push_back(static_cast<std::uint32_t>(i));
-      else
-        bad_.add(labels_->name() + ", label " + std::to_string(first + i + 1) +
-                 ": " + what);
+      else if (block.is_mine)
+        bad_.add(block.labels_name + ", label " +
+                 std::to_string(block.first + i + 1) + ": " + what);
     }
+    if (!block.is_mine) return;
     all.tensors.emplace("labels", std::move(labels));
     if (std::cmp_equal(good.size(), n)) {
       set = std::move(all);
@@ -317,7 +367,10 @@ class IdxReader : public Reader {
   std::size_t next_ = 0;
   std::int64_t batch_ = 1;
   std::int64_t read_ = 0;  // examples, of all files
+  std::int64_t blocks_ = 0;
   std::optional<IdxFile> features_, labels_;
+  Schema schema_;
+  std::optional<Engine<IdxBlock, IdxBlock>> engine_;  // last: it stops
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "libcore/base/display.h"
@@ -12,6 +13,7 @@
 #include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/example_reader.h"
 #include "libcore/vectorize/raw_input.h"
+#include "libcore/vectorize/record_blocks.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -25,11 +27,7 @@ class RawReader : public ExampleReader {
   RawReader(const std::vector<std::string>& inputs,
             const ReaderOptions& options, const RawOptions& raw,
             BadRecords& bad)
-      : inputs_(inputs),
-        options_(options),
-        raw_(raw),
-        classes_(options.classes),
-        bad_(bad) {
+      : ExampleReader(options, bad), raw_(raw), classes_(options.classes) {
     if (options.shape.empty() || options.dtype.empty())
       throw Error{Code::kUsage,
                   "raw wants --shape and --dtype, as its input does not say "
@@ -42,23 +40,26 @@ class RawReader : public ExampleReader {
     labels_ = options.regression
                   ? data::Field{target_type(features_.dtype), {raw.targets}}
                   : data::Field{DType::kI32, {}};
-    start(options.batch);
-    record_.resize(bytes_of(features_) + (raw.labels ? bytes_of(labels_) : 0) +
-                   static_cast<std::size_t>(options.id_bytes));
-    part_ = "an example, of " + std::to_string(record_.size()) +
-            " bytes by --shape, --dtype and what follows";
-    if (inputs_.empty()) inputs_ = {"-"};
-    open_next();
+    start();
+    const std::size_t size = bytes_of(features_) +
+                             (raw.labels ? bytes_of(labels_) : 0) +
+                             static_cast<std::size_t>(options.id_bytes);
+    input_.emplace(inputs.empty() ? std::vector<std::string>{"-"} : inputs,
+                   size,
+                   "an example, of " + std::to_string(size) +
+                       " bytes by --shape, --dtype and what follows",
+                   [this](const std::string& spec) { return open(spec); });
   }
+  ~RawReader() override { stop(); }
 
   data::Metadata metadata() const override {
     data::Metadata metadata;
     metadata.schema["features"] = features_;
     if (raw_.labels) metadata.schema["labels"] = labels_;
-    if (options_.id_bytes > 0)
-      metadata.schema["id"] = {DType::kU8, {options_.id_bytes}};
-    if (bad_.tolerant()) metadata.schema["index"] = kIndexField;
-    if (raw_.labels && !options_.regression)
+    if (options().id_bytes > 0)
+      metadata.schema["id"] = {DType::kU8, {options().id_bytes}};
+    if (tolerant()) metadata.schema["index"] = kIndexField;
+    if (raw_.labels && !options().regression)
       metadata.classes = classes_.names();
     return metadata;
   }
@@ -69,53 +70,68 @@ class RawReader : public ExampleReader {
            tensor::size_of(field.dtype);
   }
 
-  void open_next() {
-    input_ =
-        std::make_unique<RawInput>(inputs_[next_++], RawInput::Kind::kBytes);
+  std::unique_ptr<RawInput> open(const std::string& spec) const {
+    auto input = std::make_unique<RawInput>(spec, RawInput::Kind::kBytes);
     if (raw_.examples == 0)
-      input_->refuse_other_format(tensor::size_of(features_.dtype) > 1);
-    number_ = 0;
+      input->refuse_other_format(tensor::size_of(features_.dtype) > 1);
+    return input;
   }
 
-  bool next() override {
-    while (input_ && !input_->read(record_, part_.c_str())) {
-      input_->close();
-      input_.reset();
-      if (next_ < inputs_.size()) open_next();
+  bool cut(InputBlock& block) override {
+    return input_->next(block, most_examples());
+  }
+
+  void parse(ParsedBlock& parsed) const override {
+    const std::int64_t records = input_->records(parsed.block);
+    if (only_counts(parsed.block)) {
+      parsed.all = records;
+      return;
     }
-    if (!input_) return false;
-    ++number_;
-    return true;
+    parsed.set = make_record(schema(), records);
+    for (std::int64_t i = 0; i < records; ++i)
+      put(parsed, input_->record(parsed.block, i));
   }
 
-  bool put(data::DataSet& set, std::int64_t i) override {
-    std::span<const std::byte> rest = record_;
+  void put(ParsedBlock& parsed, std::span<const std::byte> rest) const {
     const auto take = [&](std::size_t bytes) {
       const auto part = rest.first(bytes);
       rest = rest.subspan(bytes);
       return part;
     };
-    std::string problem = numbers(set.tensors.at("features"), i,
+    auto& tensors = parsed.set.tensors;
+    std::optional<std::int32_t> label;
+    std::string problem = numbers(tensors.at("features"), parsed.good,
                                   take(bytes_of(features_)), "value ");
-    if (problem.empty() && raw_.labels)
-      problem = label(set.tensors.at("labels"), i, take(bytes_of(labels_)));
-    if (problem.empty() && options_.id_bytes > 0)
-      problem = id(set.tensors.at("id"), i, rest);
+    if (problem.empty() && raw_.labels) {
+      const auto bytes = take(bytes_of(labels_));
+      problem = numbers(tensors.at("labels"), parsed.good, bytes, "target ");
+      if (takes_labels()) std::memcpy(&label.emplace(), bytes.data(), 4);
+    }
+    if (problem.empty() && options().id_bytes > 0)
+      problem = id(tensors.at("id"), parsed.good, rest);
     if (!problem.empty())
-      bad_.add(input_->name() + ", example " + std::to_string(number_) + ": " +
-               problem);
-    return problem.empty();
+      return parsed.leave_out(place(parsed, parsed.all) + problem, label);
+    ++parsed.good;
+    ++parsed.all;
   }
 
-  std::string label(Tensor& labels, std::int64_t i,
-                    std::span<const std::byte> bytes) {
-    if (options_.regression) return numbers(labels, i, bytes, "target ");
-    std::int32_t label = 0;
-    std::memcpy(&label, bytes.data(), sizeof label);
-    if (classes_.index(std::int64_t{label}) < 0)
-      return classes_.complaint(std::to_string(label));
-    labels.as<std::int32_t>()[static_cast<std::size_t>(i)] = label;
-    return "";
+  static std::string place(const ParsedBlock& parsed, std::int64_t number) {
+    return parsed.block.name + ", example " +
+           std::to_string(parsed.block.line + number) + ": ";
+  }
+
+  bool takes_labels() const override {
+    return raw_.labels && !options().regression;
+  }
+  bool learns_classes() const override {
+    return takes_labels() && !classes_.fixed();
+  }
+  std::string take_label(ParsedBlock& parsed, std::int64_t number,
+                         std::int32_t& label) override {
+    return classes_.index(std::int64_t{label}) >= 0
+               ? ""
+               : place(parsed, number) +
+                     classes_.complaint(std::to_string(label));
   }
 
   // Text, then zeros.
@@ -168,17 +184,10 @@ class RawReader : public ExampleReader {
     });
   }
 
-  std::vector<std::string> inputs_;
-  ReaderOptions options_;
   RawOptions raw_;
   ClassLabels classes_;
-  BadRecords& bad_;
   data::Field features_, labels_;
-  std::vector<std::byte> record_;
-  std::string part_;  // a record, for messages
-  std::size_t next_ = 0;
-  std::int64_t number_ = 0;          // of the example in its input, from 1
-  std::unique_ptr<RawInput> input_;  // null at the end of the last one
+  std::optional<RecordBlocks> input_;
 };
 
 }  // namespace

@@ -79,23 +79,11 @@ bool RawInput::read(std::span<std::byte> bytes, const char* what) {
   return true;
 }
 
-bool RawInput::line(std::string& text) {
-  text.clear();
-  if (peek() < 0) return false;
-  while (at_ < size_ || refill()) {
-    const auto* from = reinterpret_cast<const char*>(buffer_.data());
-    const void* end = std::memchr(from + at_, '\n', size_ - at_);
-    std::size_t stop =
-        end == nullptr
-            ? size_
-            : static_cast<std::size_t>(static_cast<const char*>(end) - from);
-    text.append(from + at_, stop - at_);
-    at_ = std::min(size_, stop + 1);
-    if (end != nullptr) break;
-    if (text.size() > kMaxLine)
-      throw Error{Code::kData, name() + ": has a line of more than 64 MiB"};
-  }
-  if (text.ends_with('\r')) text.pop_back();
+bool RawInput::append(std::string& text, std::size_t most) {
+  if (at_ == size_ && !refill()) return false;
+  const std::size_t n = std::min(most, size_ - at_);
+  text.append(reinterpret_cast<const char*>(buffer_.data()) + at_, n);
+  at_ += n;
   return true;
 }
 

@@ -33,6 +33,9 @@ class RawInput {
   // Throws Error: kData, the input ends inside them.
   bool read(std::span<std::byte> bytes, const char* what);
 
+  // Appends 1..most bytes; false at the end of the input.
+  bool append(std::string& text, std::size_t most);
+
   // The next byte, or -1 at the end; for text.
   int get() {
     return at_ < size_ || refill()
@@ -51,10 +54,8 @@ class RawInput {
     return {reinterpret_cast<const char*>(buffer_.data()) + at_, size_ - at_};
   }
 
-  // The next line without its newline (or CR LF); false at the end.
-  // Throws Error: kData, a line is longer than kMaxLine.
+  // The longest line of text.
   static constexpr std::size_t kMaxLine = std::size_t{64} << 20;
-  bool line(std::string& text);
 
   // For an input that must have something in it.
   // Throws Error: kData, it is empty; kIo, the command that gave it failed.

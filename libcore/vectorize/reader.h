@@ -1,7 +1,8 @@
 // Readers of raw files: they give DataSets, a record at a time.
 //
-// A reader holds one record in memory, whatever the size of its input, and the
-// limits of schema.h and raw_input.h bound the record.
+// A reader holds one record in memory and two blocks of its input a thread
+// (engine.h), whatever the size of its input; the limits of schema.h and
+// raw_input.h bound them.
 //
 // Where examples may be left out (bad ones, those with missing values), a
 // tensor "index", I64 [n], has the number of each in the input, from 0.
@@ -49,6 +50,10 @@ struct ReaderOptions {
   // Length of the tensor "id", [n, id_bytes] bytes of UTF-8 padded with zeros.
   // 0: csv has 32; a raw example ends with no id.
   std::int64_t id_bytes = 0;
+  int threads = 1;  // that parse
+  // The part to take of `parts` parts: every parts-th block from block part - 1
+  // on, each of `batch` examples at most.
+  std::int64_t part = 1, parts = 1;
 };
 
 struct CsvOptions {

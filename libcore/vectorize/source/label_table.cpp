@@ -17,16 +17,9 @@ class WithTable : public RecordSource {
     CsvTable csv({table}, ",", true);
     name_ = csv.name();
     columns_.assign(csv.names().begin() + 1, csv.names().end());
-    while (csv.next()) {
-      if (csv.size() != csv.names().size())
-        bad_data(csv.place() + ": has " + std::to_string(csv.size()) +
-                 " columns, the header " + std::to_string(csv.names().size()));
-      std::vector<std::string> row;
-      for (std::size_t i = 1; i < csv.size(); ++i)
-        row.emplace_back(csv.field(i));
-      if (!rows_.emplace(csv.field(0), std::move(row)).second)
-        bad_data(csv.place() + ": " + in_quotes(csv.field(0)) +
-                 " is there twice");
+    for (InputBlock block; csv.cut(block, INT64_MAX);) {
+      CsvRows rows(block, block.delimiter);
+      while (rows.next()) take(rows, csv.names().size());
     }
   }
 
@@ -46,6 +39,18 @@ class WithTable : public RecordSource {
   std::int64_t passed_over() const override { return source_->passed_over(); }
 
  private:
+  void take(const CsvRows& csv, std::size_t columns) {
+    if (csv.size() != columns)
+      bad_data(csv.place() + ": has " + std::to_string(csv.size()) +
+               " columns, the header " + std::to_string(columns));
+    std::vector<std::string> row;
+    for (std::size_t i = 1; i < csv.size(); ++i)
+      row.emplace_back(csv_field(csv, i));
+    if (!rows_.emplace(csv_field(csv, 0), std::move(row)).second)
+      bad_data(csv.place() + ": " + in_quotes(csv_field(csv, 0)) +
+               " is there twice");
+  }
+
   std::unique_ptr<RecordSource> source_;
   std::string name_;
   std::vector<std::string> columns_;

@@ -5,24 +5,26 @@
 #include <fstream>
 
 #include "libcore/base/error.h"
+#include "libcore/vectorize/text_blocks.h"
 #include "tests/unit/vectorize/files.h"
 
 namespace dl::vectorize::csv_rows_test {
 
 using vectorize::CsvRows;
-using vectorize::RawInput;
 
 namespace {
 
 std::vector<std::vector<std::string>> rows(const std::string& text) {
   test::Files files;
-  RawInput input(files.write("x.csv", text), RawInput::Kind::kText);
-  CsvRows reader(input, ',');
+  TextBlocks input(files.write("x.csv", text), ',');
   std::vector<std::vector<std::string>> result;
-  while (reader.next()) {
-    result.emplace_back();
-    for (std::size_t i = 0; i < reader.size(); ++i)
-      result.back().emplace_back(reader.field(i));
+  for (InputBlock block; input.next(block, 1 << 20);) {
+    CsvRows reader(block, block.delimiter);
+    while (reader.next()) {
+      result.emplace_back();
+      for (std::size_t i = 0; i < reader.size(); ++i)
+        result.back().emplace_back(reader.field(i));
+    }
   }
   return result;
 }

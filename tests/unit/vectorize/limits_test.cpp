@@ -29,9 +29,10 @@ TEST_CASE("a record holds as many examples as its limit takes") {
 TEST_CASE("a row has at most so many columns") {
   Files files;
   const auto rows = [&](std::int64_t delimiters) {
-    RawInput input(files.write(
-        "x", std::string(static_cast<std::size_t>(delimiters), ',') + "\n"));
-    CsvRows reader(input, ',');
+    InputBlock block;
+    block.name = "x";
+    block.bytes = std::string(static_cast<std::size_t>(delimiters), ',') + "\n";
+    CsvRows reader(block, ',');
     reader.next();
     return std::ssize(std::vector<int>(reader.size()));
   };
