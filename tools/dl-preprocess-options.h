@@ -65,6 +65,9 @@ inline void declare_common(dl::cli::Options& opt, Args& a) {
   opt.add("part", &a.part, "I/N",
           "only every N-th block of --batch examples from block I on");
   opt.add("threads", &a.threads, "N", "threads that work, 0: every core");
+  opt.flag("print-recipe", &a.print_recipe,
+           "images and csv: show the recipe that the options say, and do "
+           "nothing else");
   opt.flag("json", &a.json, "report on standard output as JSON (with -o)");
   opt.flag("no-provenance", &a.no_provenance,
            "do not record how the stream was made");
@@ -100,8 +103,6 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
           "how examples are made, in the place of a format");
   opt.add("preview", &a.preview, "FILE",
           "draw the first pictures (PNG), print their labels and exit");
-  opt.flag("print-recipe", &a.print_recipe,
-           "show the recipe that the options say, and do nothing else");
 }
 
 inline void declare_others(dl::cli::Options& opt, Args& a) {
@@ -188,6 +189,8 @@ inline void check_options(const Args& a) {
   if (wanted != "images")
     a.options->refuse_section("Options for images, and recipes",
                               "is for images");
+  if (wanted != "images" && wanted != "csv")
+    refuse({"print-recipe"}, "is for images and csv");
   if (wanted == "images") refuse({"shape", "dtype"}, "is not for images");
   if (!a.preview.empty())
     refuse({"output", "force", "json"}, "does not go with --preview");

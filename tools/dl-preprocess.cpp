@@ -64,7 +64,7 @@ std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
   const dl::vectorize::Recipe recipe = recipe_of(a);
   for (const std::string& doubt : recipe.doubts())
     dl::cli::log()(dl::Level::kWarning, doubt);
-  if (inputs.empty())
+  if (inputs.empty() && !recipe.is_of_tables())
     dl::bad_usage("want a folder of pictures, pictures, or a tar archive");
   dl::vectorize::RecipeOptions options;
   options.batch = a.reader.batch;
@@ -97,6 +97,19 @@ std::unique_ptr<dl::vectorize::Reader> open_reader(
   raw.labels = !a.no_labels;
   raw.examples = a.examples;
   return open_raw(inputs, options, raw, bad);
+}
+
+// Tables say themselves which columns they have.
+dl::Json shown_recipe(const Args& a, const std::vector<std::string>& inputs) {
+  if (a.format == "images") return recipe_of(a).to_json();
+  dl::vectorize::BadRecords bad(0);
+  dl::Json recipe = open_reader(a, inputs, bad)->metadata().recipe;
+  if (recipe.is_null())
+    dl::bad_usage(
+        "a recipe cannot say these options: of tables with --sequence, "
+        "--weight, --shape or --dtype, with more than 4096 columns, or with "
+        "names that are empty or there twice");
+  return recipe;
 }
 
 // end: behind the number of bad records.
@@ -136,11 +149,11 @@ void report(const Args& a, const dl::vectorize::BadRecords& bad,
 void run(Args& a, std::vector<std::string> arguments) {
   take_format(a);
   check_options(a);
+  std::vector<std::string> inputs = dl::io::expand_operands(a.operands);
   if (a.print_recipe) {
-    std::cout << recipe_of(a).to_json().dump(2) << '\n';
+    std::cout << shown_recipe(a, inputs).dump(2) << '\n';
     return;
   }
-  std::vector<std::string> inputs = dl::io::expand_operands(a.operands);
   refuse_overwriting(a, inputs);
   dl::data::Provenance step{kTool.name, DL_VERSION, std::move(arguments), {}};
   for (std::string& argument : a.options->from_environment())

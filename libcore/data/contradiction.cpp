@@ -89,12 +89,32 @@ std::string difference(const About& before, const About& next,
   return text;
 }
 
+// The parts of a recipe that must agree.  Columns of tables are found by name,
+// and compared as such; how a file is read is no part of an example.
+Json meaning_of(Json recipe) {
+  recipe.erase("libraries");
+  const auto type_of = [](const Json& object) {
+    return object.is_object() ? object.value("type", Json()) : Json();
+  };
+  if (!recipe.contains("source") || type_of(recipe["source"]) != "csv" ||
+      !recipe.contains("tensors") || !recipe["tensors"].is_object())
+    return recipe;
+  Json tensors = Json::object();
+  for (auto& [name, tensor] : recipe["tensors"].items()) {
+    if (!name.starts_with("features") || !tensor.is_object()) continue;
+    tensor.erase("na");
+    if (type_of(tensor) == "number") tensor.erase("from");
+    tensors[name] = tensor;
+  }
+  return {{"tensors", tensors}};
+}
+
 }  // namespace
 
 std::string difference_of_recipes(Json before, Json next, const Sides& names) {
   if (!before.is_object() || !next.is_object()) return "";
-  before.erase("libraries");
-  next.erase("libraries");
+  before = meaning_of(std::move(before));
+  next = meaning_of(std::move(next));
   const Json changes = Json::diff(before, next);
   if (changes.empty()) return "";
   return names.next + " was made by another recipe than " + names.before +

@@ -30,13 +30,6 @@ bool is_date(std::string_view text) {
           std::ranges::count(text, '.') == 2);
 }
 
-// As pandas and R write them.
-bool parse_truth(std::string_view text, double& value) {
-  const bool yes = text == "True" || text == "TRUE" || text == "true";
-  value = yes ? 1 : 0;
-  return yes || text == "False" || text == "FALSE" || text == "false";
-}
-
 }  // namespace
 
 MissingRule::MissingRule(const CsvOptions& csv) {
@@ -74,6 +67,7 @@ CsvFields::CsvFields(const CsvTable& table, const ReaderOptions& options,
     check_names(features_);
     check_names(labels_);
   }
+  recipe_ = recipe();
 }
 
 void CsvFields::choose_columns() {
@@ -152,6 +146,7 @@ void CsvFields::choose_shape() {
 
 void CsvFields::describe(data::Metadata& metadata) const {
   metadata.schema = schema_;
+  metadata.recipe = recipe_;
   if (!options_.regression) metadata.classes = classes_.names();
   if (!table_.has_header()) return;
   // They name the last dimension, of which there are statistics.

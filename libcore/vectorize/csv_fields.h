@@ -57,6 +57,7 @@ class CsvFields {
 
   // Schema of a row, names of classes and columns.
   void describe(data::Metadata& metadata) const;
+  Json recipe() const;
   // Warning for the user, when all rows are known; "": nothing.
   std::string warning() const { return classes_.doubt(); }
 
@@ -108,6 +109,7 @@ class CsvFields {
   tensor::Shape shape_;  // of the features of a row
   Schema schema_;        // of a row
   std::int64_t id_bytes_ = 32;
+  Json recipe_;
 };
 
 }  // namespace dl::vectorize

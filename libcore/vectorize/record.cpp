@@ -51,6 +51,8 @@ class OpenFile {
 }  // namespace
 
 const std::string& Record::at(std::string_view column) const {
+  if (const auto found = columns.find(column); found != columns.end())
+    return found->second;
   for (std::size_t at = 0; at <= column.size();) {
     const std::size_t end = std::min(column.find(';', at), column.size());
     const auto found = columns.find(column.substr(at, end - at));

@@ -94,6 +94,12 @@ bool parse_number(std::string_view text, double& value) {
   return true;
 }
 
+bool parse_truth(std::string_view text, double& value) {
+  const bool yes = text == "True" || text == "TRUE" || text == "true";
+  value = yes ? 1 : 0;
+  return yes || text == "False" || text == "FALSE" || text == "false";
+}
+
 std::string not_utf8(const char* what, std::string_view text) {
   return std::string(what) + " '" + clipped(text) +
          "' is not UTF-8 text; if it is Latin-1, read 'pipe:iconv -f LATIN1 "

@@ -28,6 +28,9 @@ std::string list_word(std::string_view word);
 bool parse_integer(std::string_view text, std::int64_t& value);
 bool parse_number(std::string_view text, double& value);
 
+// True and false as pandas and R write them: 1 and 0.
+bool parse_truth(std::string_view text, double& value);
+
 // "the class is not UTF-8 text, as 'caf?'; ..." with the remedy; `what` is it.
 std::string not_utf8(const char* what, std::string_view text);
 

@@ -52,6 +52,12 @@ bool fits(const Json& value, const RecipeKey& key) {
       return is_text(value);
     case KeyKind::kTexts:
       return are_texts(value);
+    case KeyKind::kWords:
+      return value.is_array() && std::ranges::all_of(value, [](const Json& v) {
+               return v.is_string();
+             });
+    case KeyKind::kNumber:
+      return value.is_number();
   }
   return false;
 }
@@ -76,6 +82,10 @@ std::string RecipeKey::wanted() const {
       return "text";
     case KeyKind::kTexts:
       return "array of texts, each once";
+    case KeyKind::kWords:
+      return "array of texts";
+    case KeyKind::kNumber:
+      return "number";
   }
   return "";
 }
@@ -116,6 +126,12 @@ Json RecipeKey::schema() const {
               {"items", {{"type", "string"}, {"minLength", 1}}},
               {"minItems", 1},
               {"uniqueItems", true}};
+      break;
+    case KeyKind::kWords:
+      json = {{"type", "array"}, {"items", {{"type", "string"}}}};
+      break;
+    case KeyKind::kNumber:
+      json = {{"type", "number"}};
       break;
   }
   json["description"] = doc;
@@ -182,6 +198,9 @@ std::string RecipeSettings::text(std::string_view name) const {
 }
 std::vector<std::string> RecipeSettings::texts(std::string_view name) const {
   return at(name).get<std::vector<std::string>>();
+}
+double RecipeSettings::number(std::string_view name) const {
+  return at(name).get<double>();
 }
 std::size_t RecipeSettings::word(
     std::string_view name, std::span<const std::string_view> words) const {

@@ -20,7 +20,9 @@ enum class KeyKind {
   kBoolean,
   kOneOf,  // one of `words`
   kText,   // any that is not empty
-  kTexts   // an array of them, each once
+  kTexts,  // an array of them, each once
+  kWords,  // an array of any texts
+  kNumber  // any that is finite
 };
 
 struct RecipeKey {
@@ -56,6 +58,7 @@ class RecipeSettings {
   bool flag(std::string_view name) const;
   std::string text(std::string_view name) const;
   std::vector<std::string> texts(std::string_view name) const;
+  double number(std::string_view name) const;
   // The place of a word in the list that the key has.
   std::size_t word(std::string_view name,
                    std::span<const std::string_view> words) const;

@@ -1,5 +1,7 @@
 #include "libcore/vectorize/recipe/raw_examples.h"
 
+#include <algorithm>
+
 #include "libcore/base/error.h"
 #include "libcore/vectorize/recipe/recipe_reader.h"
 
@@ -34,11 +36,17 @@ std::unique_ptr<data::Examples> open_raw_examples(
     bad_data(
         "the model has no recipe for raw data: its examples were not made by "
         "one; give it a DataSet stream");
-  const Recipe recipe =
+  Recipe recipe =
       Recipe::from_json(known.recipe, "what the model has", Code::kData);
   if (options.log)
     for (const std::string& doubt : recipe.doubts())
       options.log(Level::kWarning, doubt);
+  // A prediction names its row.
+  if (recipe.is_of_tables() &&
+      std::ranges::find(recipe.tensors, "id", &RecipeTensor::name) ==
+          recipe.tensors.end())
+    recipe.tensors.push_back(
+        {"id", find_vectorizer("id"), {{"from", "file:line"}}});
   RecipeOptions own;
   own.batch = options.batch;
   own.threads = options.threads;

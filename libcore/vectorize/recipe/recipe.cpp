@@ -29,9 +29,19 @@ const std::vector<SourceType>& sources() {
            "the first dot of their names. Columns: *key*, that path, and one "
            "for each suffix, such as *jpg* and *cls*. Where a *from* may be "
            "one of several columns it lists them, as jpg;png.",
-       .open = [](std::vector<std::string> operands, Suffixes) {
-         return open_webdataset(std::move(operands));
-       }}};
+       .open = [](std::vector<std::string> operands,
+                  Suffixes) { return open_webdataset(std::move(operands)); }},
+      {.name = "csv",
+       .words =
+           "A record for each row of CSV files, or of standard input. "
+           "Columns: those of the table, called as the header has it, else by "
+           "their numbers from 1, in any order; and *file:line*, the place of "
+           "the row.",
+       .keys = {{"delimiter", KeyKind::kText, "\",\"",
+                 "The character that separates fields, or \\\\t."},
+                {"header", KeyKind::kBoolean, "true",
+                 "Whether the first row of each file names the columns."}},
+       .open_with = open_csv_source}};
   return all;
 }
 
@@ -120,6 +130,7 @@ class RecipeCheck {
       if (known.name == type) {
         check(value, known.keys, "source");
         recipe.source = &known;
+        if (value.is_object()) recipe.source_given = value;
       }
   }
 
@@ -168,9 +179,10 @@ Json Recipe::to_json() const {
     own["type"] = tensor.type->name;
     own.erase("classes");
   }
-  Json json = {{"version", kRecipeVersion},
-               {"source", {{"type", source->name}}},
-               {"tensors", all}};
+  Json of_source = RecipeSettings(source_given, source->keys).json();
+  of_source["type"] = source->name;
+  Json json = {
+      {"version", kRecipeVersion}, {"source", of_source}, {"tensors", all}};
   for (const RecipeTensor& tensor : tensors)
     if (tensor.type->name == "image") json["libraries"] = decoder_versions();
   return json;
@@ -189,6 +201,14 @@ std::vector<std::string> Recipe::doubts() const {
                         ": pixels may differ");
   }
   return sentences;
+}
+
+std::unique_ptr<RecordSource> Recipe::open(
+    std::vector<std::string> operands) const {
+  return source->open_with != nullptr
+             ? source->open_with(std::move(operands),
+                                 RecipeSettings(source_given, source->keys))
+             : source->open(std::move(operands), suffixes());
 }
 
 std::span<const std::string_view> Recipe::suffixes() const {

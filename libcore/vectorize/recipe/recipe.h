@@ -29,6 +29,10 @@ struct SourceType {
   std::vector<RecipeKey> keys = {};
   std::unique_ptr<RecordSource> (*open)(std::vector<std::string> operands,
                                         Suffixes wanted) = nullptr;
+  // In its place, of a source that has keys.
+  std::unique_ptr<RecordSource> (*open_with)(std::vector<std::string> operands,
+                                             const RecipeSettings& settings) =
+      nullptr;
 };
 std::span<const SourceType> source_types();
 
@@ -40,6 +44,7 @@ struct RecipeTensor {
 
 struct Recipe {
   const SourceType* source = nullptr;
+  Json source_given = Json::object();  // its object, as the recipe has it
   std::vector<RecipeTensor> tensors;
   // Versions of the libraries that it was last used with, by name.
   Json libraries = Json::object();
@@ -54,6 +59,9 @@ struct Recipe {
   // Sentences about libraries of now that are of other versions than those that
   // it was last used with.
   std::vector<std::string> doubts() const;
+
+  std::unique_ptr<RecordSource> open(std::vector<std::string> operands) const;
+  bool is_of_tables() const { return source->name == "csv"; }
 
   // The ends of names of the files that are wanted; none: any.
   std::span<const std::string_view> suffixes() const;

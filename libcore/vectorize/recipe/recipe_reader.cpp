@@ -38,10 +38,12 @@ class RecipeReading : public RecipeReader {
       : recipe_(recipe.to_json()), options_(options), bad_(bad) {
     for (const RecipeTensor& tensor : recipe.tensors)
       if (options.labels || !tensor.name.starts_with("labels")) make(tensor);
-    data::Metadata all = described();
-    schema_ = std::move(all.schema);
+    start_ = described();
+    start_.classes.clear();  // they may grow
+    for (auto& [name, part] : start_.parts) part.classes.clear();
+    schema_ = start_.schema;
     batch_ = record_examples(options.batch, schema_);
-    source_ = recipe.source->open(operands, recipe.suffixes());
+    source_ = recipe.open(operands);
     if (!options.table.empty())
       source_ = with_table(std::move(source_), options.table);
     const int threads = static_cast<int>(
@@ -71,10 +73,8 @@ class RecipeReading : public RecipeReader {
 
   // Classes are complete, and may be looked at, once all is read.
   data::Metadata metadata() const override {
-    data::Metadata metadata;
     if (ended_) return described();
-    metadata.schema = schema_;
-    metadata.recipe = recipe_;
+    data::Metadata metadata = start_;
     for (const MadeTensor& tensor : tensors_)
       if (!options_.classes.empty() && tensor.name == "labels")
         metadata.classes = options_.classes;
@@ -207,6 +207,7 @@ class RecipeReading : public RecipeReader {
   RecipeOptions options_;
   BadRecords& bad_;
   std::vector<MadeTensor> tensors_;
+  data::Metadata start_;  // as it is known before the first record
   Schema schema_;
   std::int64_t batch_ = 1;
   std::unique_ptr<RecordSource> source_;

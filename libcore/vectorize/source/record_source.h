@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "libcore/io/source.h"
+#include "libcore/vectorize/recipe/keys.h"
 #include "libcore/vectorize/record.h"
 
 namespace dl::vectorize {
@@ -62,6 +63,11 @@ std::unique_ptr<RecordSource> open_webdataset(
 // Throws Error: kNoInput, kData.
 std::unique_ptr<RecordSource> with_table(std::unique_ptr<RecordSource> source,
                                          const std::string& table);
+
+// The rows of CSV files, as records with a column for each of theirs, called as
+// the header has it or by its number, and "file:line", the place of the row.
+std::unique_ptr<RecordSource> open_csv_source(std::vector<std::string> operands,
+                                              const RecipeSettings& settings);
 
 // The files below a folder, each folder's in byte order of their names.  Links
 // are followed, but for those that lead back to a folder that they are in.

@@ -5,6 +5,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/class_labels.h"
+#include "libcore/vectorize/table/missing.h"
 #include "libcore/vectorize/table/pattern.h"
 #include "libcore/vectorize/vectorizer.h"
 
@@ -17,6 +18,7 @@ class CategoryVectorizer : public Vectorizer {
                      const std::vector<std::string>& known)
       : column_(settings.text("from")),
         pattern_(settings),
+        missing_(settings),
         classes_(known.empty() && settings.has("classes")
                      ? settings.texts("classes")
                      : known) {}
@@ -27,6 +29,8 @@ class CategoryVectorizer : public Vectorizer {
     std::string name = pattern_.part_of(record.at(column_));
     // A file of one line ends with it.
     while (name.ends_with('\n') || name.ends_with('\r')) name.pop_back();
+    if (missing_.contain(name))
+      bad_data("column " + in_quotes(column_) + ": the class is missing");
     const std::int64_t number = classes_.index(name);
     if (number < 0) bad_data(classes_.complaint(name));
     return number;
@@ -46,6 +50,7 @@ class CategoryVectorizer : public Vectorizer {
  private:
   std::string column_;
   Pattern pattern_;
+  MissingWords missing_;
   ClassLabels classes_;
 };
 
@@ -58,6 +63,7 @@ const VectorizerType category_vectorizer = {
     .keys = {{"from", KeyKind::kText, "\"folder\"",
               "The column with the name."},
              kPatternKey,
+             kNaKey,
              {.name = "classes",
               .kind = KeyKind::kTexts,
               .doc = "The classes, in order; another name is a bad record. "

@@ -24,6 +24,7 @@ class IdVectorizer : public Vectorizer {
   void put(const Record& record, std::int64_t, Workspace*,
            std::span<std::byte> out) const override {
     const std::string text = pattern_.part_of(record.at(column_));
+    if (text.empty()) bad_data("the id is missing");
     if (!is_utf8(text)) bad_data(not_utf8("the id", text));
     if (text.size() > out.size())
       bad_data("the id has " + std::to_string(text.size()) + " bytes, want " +

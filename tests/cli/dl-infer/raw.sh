@@ -53,7 +53,7 @@ cat >table.csv <<'EOF'
 0.1,0.2,a
 0.9,0.8,b
 EOF
-dl-preprocess csv --label -1 table.csv -o table.dls
+dl-preprocess csv --label -1 --dtype f64 table.csv -o table.dls
 sed 's/\[6, 6, 1\]/[2]/; s/.*conv2d.*/{"type": "dense", "units": 2},/; 1s/$/ /' net.json >table.json
 dl-master -q --net table.json --data table.dls --local 1 --batch 2 --normalize none -o t.safetensors
 dl-infer --model t.safetensors --raw new

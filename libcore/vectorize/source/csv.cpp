@@ -1,0 +1,63 @@
+// Records of the rows of tables.
+
+#include <optional>
+
+#include "libcore/base/error.h"
+#include "libcore/vectorize/csv_table.h"
+#include "libcore/vectorize/source/record_source.h"
+
+namespace dl::vectorize {
+namespace {
+
+class CsvSource : public RecordSource {
+ public:
+  CsvSource(std::vector<std::string> inputs, const RecipeSettings& settings)
+      : table_(std::move(inputs), settings.text("delimiter"),
+               settings.flag("header")),
+        names_(table_.names()) {
+    for (std::size_t i = 0; i < names_.size(); ++i)
+      if (!table_.has_header()) names_[i] = std::to_string(i + 1);
+  }
+
+  bool next(Record& record) override {
+    while (!rows_ || !rows_->next()) {
+      rows_.reset();
+      if (!table_.cut(block_, INT64_MAX)) return false;
+      rows_.emplace(block_, block_.delimiter);
+    }
+    record = {};
+    record.name = rows_->place();
+    record.columns.emplace("file:line", place());
+    if (rows_->size() != names_.size())
+      record.problem = "has " + std::to_string(rows_->size()) +
+                       " columns, want " + std::to_string(names_.size());
+    else
+      for (std::size_t i = 0; i < names_.size(); ++i)
+        record.columns.emplace(names_[i], csv_field(*rows_, i));
+    return true;
+  }
+
+ private:
+  // "a.csv:17"
+  std::string place() const {
+    std::string_view input = rows_->input();
+    if (input.starts_with('\'') && input.size() > 1)
+      input = input.substr(1, input.size() - 2);
+    return std::string(input) + ":" + std::to_string(rows_->line());
+  }
+
+  CsvTable table_;
+  std::vector<std::string> names_;
+  InputBlock block_;
+  std::optional<CsvRows> rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordSource> open_csv_source(std::vector<std::string> operands,
+                                              const RecipeSettings& settings) {
+  if (operands.empty()) operands = {"-"};
+  return std::make_unique<CsvSource>(std::move(operands), settings);
+}
+
+}  // namespace dl::vectorize

@@ -1,0 +1,42 @@
+// The key "na" of vectorizers: texts that stand for a missing value.
+
+#ifndef DL_LIBCORE_VECTORIZE_TABLE_MISSING_H_
+#define DL_LIBCORE_VECTORIZE_TABLE_MISSING_H_
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "libcore/vectorize/recipe/keys.h"
+
+namespace dl::vectorize {
+
+inline constexpr RecipeKey kNaKey = {
+    .name = "na",
+    .kind = KeyKind::kWords,
+    .doc =
+        "Texts that count as a missing value, beside an empty one. Without "
+        "the key nothing does."};
+
+class MissingWords {
+ public:
+  explicit MissingWords(const RecipeSettings& settings)
+      : known_(settings.has("na")) {
+    if (!known_) return;
+    for (std::string& word : settings.texts("na"))
+      words_.insert(std::move(word));
+    words_.insert("");
+  }
+  bool are_known() const { return known_; }
+  bool contain(std::string_view text) const {
+    return known_ && words_.contains(text);
+  }
+
+ private:
+  bool known_;
+  std::set<std::string, std::less<>> words_;
+};
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_TABLE_MISSING_H_
