@@ -36,7 +36,7 @@ struct Args {
   dl::vectorize::RawOptions raw;
   dl::vectorize::ImageOptions images;
   std::string recipe, bad_list, part, labels, preview;
-  bool print_recipe = false;
+  bool print_recipe = false, merge = false;
   std::int64_t threads = 0;
   const dl::cli::Options* options = nullptr;
 };
@@ -126,6 +126,8 @@ inline void declare_others(dl::cli::Options& opt, Args& a) {
           "column that names an example, kept beside features and labels");
   opt.add("weight", &a.csv.weight, "COLUMN",
           "column that says what the label of a row counts in learning");
+  opt.section("Options for fit");
+  opt.flag("merge", &a.merge, "the inputs are fitted recipes of parts");
   opt.section("Options for svmlight");
   opt.add("features", &a.svmlight.features, "N", "length of an example");
   opt.flag("zero-based", &a.svmlight.zero_based, "indices start at 0");
@@ -183,6 +185,7 @@ inline void check_options(const Args& a) {
   const std::string& wanted = a.format;
   const auto refuse = [&](const std::vector<std::string>& names,
                           const char* why) { a.options->refuse(names, why); };
+  a.options->refuse_section("Options for fit", "is for fit");
   for (const std::string format : kFormats)
     if (wanted != format && format != "images")
       a.options->refuse_section("Options for " + format, "is for " + format);

@@ -22,6 +22,7 @@
 #include "libcore/vectorize/preprocess.h"
 #include "libcore/vectorize/reader.h"
 #include "libcore/vectorize/recipe/recipe_reader.h"
+#include "tools/dl-preprocess-fit.h"
 #include "tools/dl-preprocess-options.h"
 
 namespace {
@@ -29,7 +30,9 @@ namespace {
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-preprocess",
     .summary = "Turn raw files into a DataSet stream.",
-    .usage = "dl-preprocess FORMAT [OPTION]... [INPUT]...",
+    .usage =
+        "dl-preprocess FORMAT [OPTION]... [INPUT]...\n"
+        "dl-preprocess fit [OPTION]... RECIPE INPUT... -o FITTED",
     .examples =
         "dl-preprocess images --size 224x224 photos/ -o photos.dls\n"
         "dl-preprocess idx train-images.gz train-labels.gz -o train.dls\n"
@@ -37,25 +40,6 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-preprocess cifar 'data_batch_*.bin' | dl-shard -n 16 -o cifar",
     .on_kill = dl::io::remove_unfinished,
 };
-
-// How pictures become examples: by options, or as a file says.
-dl::vectorize::Recipe recipe_of(const Args& a) {
-  if (a.recipe.empty()) {
-    dl::vectorize::ImageOptions images = a.images;
-    images.labels = !a.no_labels;
-    images.table = !a.labels.empty();
-    images.regression = a.reader.regression;
-    images.classes = a.reader.classes;
-    images.id_bytes = a.reader.id_bytes;
-    return dl::vectorize::recipe_of(images);
-  }
-  constexpr std::size_t kMost = 1 << 20;
-  const auto source = dl::io::open_source(a.recipe);
-  const std::string name = source->name();
-  const std::string text = dl::io::read_all(*source, kMost);
-  return dl::vectorize::Recipe::from_json(
-      dl::parse_json(text, name, dl::Code::kConfig), name, dl::Code::kConfig);
-}
 
 // By a recipe.
 std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
@@ -103,13 +87,7 @@ std::unique_ptr<dl::vectorize::Reader> open_reader(
 dl::Json shown_recipe(const Args& a, const std::vector<std::string>& inputs) {
   if (a.format == "images") return recipe_of(a).to_json();
   dl::vectorize::BadRecords bad(0);
-  dl::Json recipe = open_reader(a, inputs, bad)->metadata().recipe;
-  if (recipe.is_null())
-    dl::bad_usage(
-        "a recipe cannot say these options: of tables with --sequence, "
-        "--weight, --shape or --dtype, with more than 4096 columns, or with "
-        "names that are empty or there twice");
-  return recipe;
+  return known_recipe(open_reader(a, inputs, bad)->metadata().recipe);
 }
 
 // end: behind the number of bad records.
@@ -147,6 +125,11 @@ void report(const Args& a, const dl::vectorize::BadRecords& bad,
 }
 
 void run(Args& a, std::vector<std::string> arguments) {
+  if (is_fit(a)) {
+    dl::vectorize::BadRecords bad(a.max_bad);
+    run_fit(a, bad);
+    return report_left_out(bad, " left out:");
+  }
   take_format(a);
   check_options(a);
   std::vector<std::string> inputs = dl::io::expand_operands(a.operands);

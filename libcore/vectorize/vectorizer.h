@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "libcore/data/metadata.h"
+#include "libcore/vectorize/learner.h"
 #include "libcore/vectorize/recipe/keys.h"
 #include "libcore/vectorize/record.h"
 
@@ -72,6 +73,9 @@ struct VectorizerType {
   std::unique_ptr<Vectorizer> (*make)(const RecipeSettings& settings,
                                       const std::vector<std::string>& classes) =
       nullptr;
+  // What it has to learn first; or none, and for settings that lack nothing it
+  // gives null.
+  std::unique_ptr<Learner> (*fit)(const RecipeSettings& settings) = nullptr;
 };
 
 // All of them, in the order of dl-recipe(5).

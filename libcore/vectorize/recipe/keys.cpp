@@ -58,6 +58,10 @@ bool fits(const Json& value, const RecipeKey& key) {
              });
     case KeyKind::kNumber:
       return value.is_number();
+    case KeyKind::kNumbers:
+      return value.is_array() && std::ranges::all_of(value, [](const Json& v) {
+               return v.is_number();
+             });
   }
   return false;
 }
@@ -86,6 +90,8 @@ std::string RecipeKey::wanted() const {
       return "array of texts";
     case KeyKind::kNumber:
       return "number";
+    case KeyKind::kNumbers:
+      return "array of numbers";
   }
   return "";
 }
@@ -132,6 +138,9 @@ Json RecipeKey::schema() const {
       break;
     case KeyKind::kNumber:
       json = {{"type", "number"}};
+      break;
+    case KeyKind::kNumbers:
+      json = {{"type", "array"}, {"items", {{"type", "number"}}}};
       break;
   }
   json["description"] = doc;
@@ -201,6 +210,9 @@ std::vector<std::string> RecipeSettings::texts(std::string_view name) const {
 }
 double RecipeSettings::number(std::string_view name) const {
   return at(name).get<double>();
+}
+std::vector<double> RecipeSettings::numbers(std::string_view name) const {
+  return at(name).get<std::vector<double>>();
 }
 std::size_t RecipeSettings::word(
     std::string_view name, std::span<const std::string_view> words) const {

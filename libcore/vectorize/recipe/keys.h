@@ -18,11 +18,12 @@ enum class KeyKind {
   kInteger,  // low..high
   kPair,     // two integers of low..high, as "[height, width]"
   kBoolean,
-  kOneOf,  // one of `words`
-  kText,   // any that is not empty
-  kTexts,  // an array of them, each once
-  kWords,  // an array of any texts
-  kNumber  // any that is finite
+  kOneOf,   // one of `words`
+  kText,    // any that is not empty
+  kTexts,   // an array of them, each once
+  kWords,   // an array of any texts
+  kNumber,  // any that is finite
+  kNumbers  // an array of them
 };
 
 struct RecipeKey {
@@ -59,6 +60,7 @@ class RecipeSettings {
   std::string text(std::string_view name) const;
   std::vector<std::string> texts(std::string_view name) const;
   double number(std::string_view name) const;
+  std::vector<double> numbers(std::string_view name) const;
   // The place of a word in the list that the key has.
   std::size_t word(std::string_view name,
                    std::span<const std::string_view> words) const;

@@ -46,7 +46,7 @@ std::unique_ptr<data::Examples> open_raw_examples(
       std::ranges::find(recipe.tensors, "id", &RecipeTensor::name) ==
           recipe.tensors.end())
     recipe.tensors.push_back(
-        {"id", find_vectorizer("id"), {{"from", "file:line"}}});
+        {"id", {{find_vectorizer("id"), {{"from", "file:line"}}}}});
   RecipeOptions own;
   own.batch = options.batch;
   own.threads = options.threads;

@@ -85,10 +85,10 @@ class RecipeCheck {
     } else if (name == "libraries") {
       if (!value.is_object()) return add(name, "want an object");
       recipe.libraries = value;
-    } else {
+    } else if (name != "fit") {  // which merging alone reads
       add(displayed(name),
           "unknown key; the keys of a recipe are version, source, tensors, "
-          "libraries");
+          "libraries, fit");
     }
   }
 
@@ -134,6 +134,18 @@ class RecipeCheck {
       }
   }
 
+  void take_part(RecipeTensor& to, const Json& value, const std::string& path) {
+    const std::string type =
+        type_of(value, path, vectorizer_types(),
+                [](const VectorizerType* t) { return t->name; });
+    const VectorizerType* known = find_vectorizer(type);
+    if (known == nullptr) return;
+    check(value, known->keys, path);
+    if ((to.name == "id") != (type == "id"))
+      add(path + ".type", "id is the type of the tensor id alone");
+    to.parts.push_back({known, value});
+  }
+
   void take_tensors(const Json& value) {
     if (!value.is_object() || value.empty())
       return add("tensors", "want an object of one tensor or more");
@@ -143,15 +155,13 @@ class RecipeCheck {
         add(path, "want features, features/NAME, labels, labels/NAME or id");
         continue;
       }
-      const std::string type =
-          type_of(tensor, path, vectorizer_types(),
-                  [](const VectorizerType* t) { return t->name; });
-      const VectorizerType* known = find_vectorizer(type);
-      if (known == nullptr) continue;
-      check(tensor, known->keys, path);
-      if ((name == "id") != (type == "id"))
-        add(path + ".type", "id is the type of the tensor id alone");
-      recipe.tensors.push_back({name, known, tensor});
+      RecipeTensor& made = recipe.tensors.emplace_back(name);
+      if (!tensor.is_array() || tensor.empty()) {
+        take_part(made, tensor, path);
+        continue;
+      }
+      for (std::size_t i = 0; i < tensor.size(); ++i)
+        take_part(made, tensor[i], path + "[" + std::to_string(i) + "]");
     }
   }
 };
@@ -173,18 +183,23 @@ Recipe Recipe::from_json(const Json& json, const std::string& name, Code code) {
 
 Json Recipe::to_json() const {
   Json all = Json::object();
+  bool has_image = false;
   for (const RecipeTensor& tensor : tensors) {
-    Json& own = all[tensor.name] =
-        RecipeSettings(tensor.given, tensor.type->keys).json();
-    own["type"] = tensor.type->name;
-    own.erase("classes");
+    Json own = Json::array();
+    for (const RecipePart& part : tensor.parts) {
+      Json json = RecipeSettings(part.given, part.type->keys).json();
+      json["type"] = part.type->name;
+      if (tensor.name.starts_with("labels")) json.erase("classes");
+      has_image = has_image || part.type->name == "image";
+      own.push_back(json);
+    }
+    all[tensor.name] = own.size() == 1 ? own[0] : own;
   }
   Json of_source = RecipeSettings(source_given, source->keys).json();
   of_source["type"] = source->name;
   Json json = {
       {"version", kRecipeVersion}, {"source", of_source}, {"tensors", all}};
-  for (const RecipeTensor& tensor : tensors)
-    if (tensor.type->name == "image") json["libraries"] = decoder_versions();
+  if (has_image) json["libraries"] = decoder_versions();
   return json;
 }
 
@@ -213,7 +228,8 @@ std::unique_ptr<RecordSource> Recipe::open(
 
 std::span<const std::string_view> Recipe::suffixes() const {
   for (const RecipeTensor& tensor : tensors)
-    if (!tensor.type->suffixes.empty()) return tensor.type->suffixes;
+    for (const RecipePart& part : tensor.parts)
+      if (!part.type->suffixes.empty()) return part.type->suffixes;
   return {};
 }
 

@@ -36,10 +36,14 @@ struct SourceType {
 };
 std::span<const SourceType> source_types();
 
-struct RecipeTensor {
-  std::string name;  // "features", "labels", "id"
+struct RecipePart {
   const VectorizerType* type;
   Json given;  // its object, as the recipe has it
+};
+
+struct RecipeTensor {
+  std::string name;               // "features", "labels", "id"
+  std::vector<RecipePart> parts;  // one, or several side by side
 };
 
 struct Recipe {

@@ -79,9 +79,15 @@ Json recipe_schema() {
          {{"type", "object"},
           {"minProperties", 1},
           {"patternProperties",
-           {{"^(features|labels)(/.+)?$|^id$", {{"oneOf", tensors}}}}},
+           {{"^(features|labels)(/.+)?$|^id$",
+             {{"anyOf",
+               {{{"oneOf", tensors}},
+                {{"type", "array"},
+                 {"minItems", 1},
+                 {"items", {{"oneOf", tensors}}}}}}}}}},
           {"additionalProperties", false}}},
-        {"libraries", {{"type", "object"}}}}},
+        {"libraries", {{"type", "object"}}},
+        {"fit", {{"type", "array"}}}}},
       {"required", {"source", "tensors"}},
       {"additionalProperties", false}};
 }

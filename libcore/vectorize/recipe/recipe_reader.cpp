@@ -8,6 +8,7 @@
 #include "libcore/vectorize/engine.h"
 #include "libcore/vectorize/schema.h"
 #include "libcore/vectorize/source/record_source.h"
+#include "libcore/vectorize/table/side_by_side.h"
 
 namespace dl::vectorize {
 namespace {
@@ -95,11 +96,13 @@ class RecipeReading : public RecipeReader {
   using Workspaces = std::vector<std::unique_ptr<Vectorizer::Workspace>>;
 
   void make(const RecipeTensor& tensor) try {
-    MadeTensor made{tensor.name,
-                    tensor.type->make(
-                        RecipeSettings(tensor.given, tensor.type->keys),
-                        tensor.name == "labels" ? options_.classes
-                                                : std::vector<std::string>{})};
+    std::vector<std::unique_ptr<Vectorizer>> parts;
+    for (const RecipePart& part : tensor.parts)
+      parts.push_back(part.type->make(
+          RecipeSettings(part.given, part.type->keys),
+          tensor.name == "labels" ? options_.classes
+                                  : std::vector<std::string>{}));
+    MadeTensor made{tensor.name, side_by_side(std::move(parts))};
     const data::Field field = made.vectorizer->field();
     made.bytes = static_cast<std::size_t>(field.shape.elements()) *
                  tensor::size_of(field.dtype);

@@ -6,6 +6,7 @@
 #include "libcore/base/error.h"
 #include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/table/missing.h"
+#include "libcore/vectorize/table/one_hot.h"
 #include "libcore/vectorize/table/pattern.h"
 #include "libcore/vectorize/vectorizer.h"
 
@@ -54,12 +55,20 @@ class CategoryVectorizer : public Vectorizer {
   ClassLabels classes_;
 };
 
+constexpr std::string_view kEncodings[] = {"index", "one_hot"};
+
+bool is_one_hot(const RecipeSettings& settings) {
+  return settings.has("encode") && settings.text("encode") == "one_hot";
+}
+
 }  // namespace
 
 extern const VectorizerType category_vectorizer;
 const VectorizerType category_vectorizer = {
     .name = "category",
-    .words = "The number of a class that a column names, as I32.",
+    .words =
+        "The number of a class that a column names, as I32; or a row of "
+        "zeros with a one in its place, as F32 [classes].",
     .keys = {{"from", KeyKind::kText, "\"folder\"",
               "The column with the name."},
              kPatternKey,
@@ -68,11 +77,27 @@ const VectorizerType category_vectorizer = {
               .kind = KeyKind::kTexts,
               .doc = "The classes, in order; another name is a bad record. "
                      "Without it they are numbered as they first appear, in a "
-                     "folder thus by their names."}},
+                     "folder thus by their names; for one_hot a fit learns "
+                     "them, in byte order."},
+             {.name = "encode",
+              .kind = KeyKind::kOneOf,
+              .doc = "*index*, the default, the number; *one_hot*, the row.",
+              .words = kEncodings},
+             {.name = "unknown",
+              .kind = KeyKind::kOneOf,
+              .doc = "With one_hot, a class that is none of these, or is "
+                     "missing: *error*, the default, the record is bad; "
+                     "*other*, a place "
+                     "of its own behind them; *zeros*.",
+              .words = kUnknownWords}},
     .make = [](const RecipeSettings& settings,
                const std::vector<std::string>& classes)
         -> std::unique_ptr<Vectorizer> {
+      if (is_one_hot(settings)) return make_one_hot(settings);
       return std::make_unique<CategoryVectorizer>(settings, classes);
+    },
+    .fit = [](const RecipeSettings& settings) -> std::unique_ptr<Learner> {
+      return is_one_hot(settings) ? fit_one_hot(settings) : nullptr;
     }};
 
 }  // namespace dl::vectorize

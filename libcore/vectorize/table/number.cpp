@@ -1,7 +1,10 @@
 // The vectorizer number: columns of numbers to a row of them.
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <optional>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -12,61 +15,174 @@
 namespace dl::vectorize {
 namespace {
 
+enum class MissingNumber { kFail, kValue, kMean, kMedian, kMostFrequent };
+constexpr std::string_view kMissingWords[] = {"fail", "value", "mean", "median",
+                                              "most_frequent"};
+
+// The numbers that columns of a record hold as text.
+class NumberColumns {
+ public:
+  explicit NumberColumns(const RecipeSettings& settings)
+      : columns_(settings.texts("from")), words_(settings) {}
+
+  const std::vector<std::string>& columns() const { return columns_; }
+
+  // None: it is missing.  Throws Error: kData, it is no number.
+  std::optional<double> value(const Record& record, std::size_t i) const {
+    const std::string_view text = trim(record.at(columns_[i]));
+    if (words_.contain(text)) return std::nullopt;
+    double value = 0;
+    if (!parse_number(text, value) && !parse_truth(text, value))
+      bad_data("column " + in_quotes(columns_[i]) + ": want a number, got '" +
+               clipped(text) + "'");
+    if (std::isnan(value) && words_.are_known()) return std::nullopt;
+    tensor::Tensor one(tensor::DType::kF32, {1});
+    if (!store(one, 0, value))
+      bad_data("column " + in_quotes(columns_[i]) + ": " +
+               does_not_fit(text, tensor::DType::kF32));
+    return value;
+  }
+
+ private:
+  std::vector<std::string> columns_;
+  MissingWords words_;
+};
+
+MissingNumber missing_of(const RecipeSettings& settings) {
+  return settings.has("missing") ? static_cast<MissingNumber>(
+                                       settings.word("missing", kMissingWords))
+                                 : MissingNumber::kFail;
+}
+
 class NumberVectorizer : public Vectorizer {
  public:
   explicit NumberVectorizer(const RecipeSettings& settings)
-      : columns_(settings.texts("from")),
-        words_(settings),
-        fills_(settings.text("missing") == "value"),
-        value_(settings.number("value")) {}
+      : columns_(settings) {
+    const std::size_t count = columns_.columns().size();
+    const MissingNumber missing = missing_of(settings);
+    if (missing == MissingNumber::kFail) return;
+    if (missing == MissingNumber::kValue)
+      fills_.assign(count,
+                    settings.has("value") ? settings.number("value") : 0);
+    else if (settings.has("fills"))
+      fills_ = settings.numbers("fills");
+    if (fills_.size() != count)
+      bad_config("missing numbers by \"" + settings.text("missing") +
+                 "\" are to be learnt, one for each column: dl-preprocess fit "
+                 "RECIPE DATA");
+  }
 
   data::Field field() const override {
-    return {tensor::DType::kF32, {static_cast<std::int64_t>(columns_.size())}};
+    return {tensor::DType::kF32,
+            {static_cast<std::int64_t>(columns_.columns().size())}};
   }
 
   void put(const Record& record, std::int64_t, Workspace*,
            std::span<std::byte> out) const override {
-    for (const std::string& column : columns_) {
-      const std::string_view text = trim(record.at(column));
-      double value = 0;
-      tensor::Tensor one(tensor::DType::kF32, {1});
-      if (!number_in(column, text, value)) {
-        if (!fills_)
-          bad_data("column " + in_quotes(column) +
-                   ": a value is missing (\"missing\" of the recipe lets it "
-                   "pass)");
-        value = value_;
-      }
-      if (!store(one, 0, value))
-        bad_data("column " + in_quotes(column) + ": " +
-                 does_not_fit(text, tensor::DType::kF32));
-      std::memcpy(out.data(), one.bytes().data(), sizeof(float));
-      out = out.subspan(sizeof(float));
+    for (std::size_t i = 0; i < columns_.columns().size(); ++i) {
+      std::optional<double> value = columns_.value(record, i);
+      if (!value && fills_.empty())
+        bad_data("column " + in_quotes(columns_.columns()[i]) +
+                 ": a value is missing (\"missing\" of the recipe lets it "
+                 "pass)");
+      const auto stored = static_cast<float>(value ? *value : fills_[i]);
+      std::memcpy(out.data(), &stored, sizeof stored);
+      out = out.subspan(sizeof stored);
     }
   }
 
   void describe(data::About& about, bool of_labels) const override {
-    (of_labels ? about.targets : about.columns) = columns_;
+    (of_labels ? about.targets : about.columns) = columns_.columns();
   }
 
  private:
-  // False: it is missing.
-  bool number_in(const std::string& column, std::string_view text,
-                 double& value) const {
-    if (words_.contain(text)) return false;
-    if (!parse_number(text, value) && !parse_truth(text, value))
-      bad_data("column " + in_quotes(column) + ": want a number, got '" +
-               clipped(text) + "'");
-    return !std::isnan(value) || !words_.are_known();
-  }
-
-  std::vector<std::string> columns_;
-  MissingWords words_;
-  bool fills_;
-  double value_;
+  NumberColumns columns_;
+  std::vector<double> fills_;  // by column; none: a missing one is bad
 };
 
-constexpr std::string_view kMissing[] = {"fail", "value"};
+// Learns what stands in for missing numbers.
+class NumberLearner : public Learner {
+ public:
+  explicit NumberLearner(const RecipeSettings& settings)
+      : columns_(settings),
+        missing_(missing_of(settings)),
+        sums_(columns_.columns().size()),
+        counts_(columns_.columns().size()) {}
+
+  void see(const Record& record) override {
+    std::vector<std::optional<double>> values;
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+      values.push_back(columns_.value(record, i));
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      if (!values[i]) continue;
+      if (missing_ == MissingNumber::kMean)
+        sums_[i].add(*values[i]);
+      else
+        counts_[i].add(dump_json(Json(*values[i] + 0.0)));  // no -0
+    }
+  }
+
+  Json state() const override {
+    Json all = Json::array();
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+      all.push_back(missing_ == MissingNumber::kMean ? sums_[i].state()
+                                                     : counts_[i].state());
+    return all;
+  }
+
+  void merge(const Json& state) override {
+    if (!state.is_array() || state.size() != sums_.size())
+      bad_data("it is no fitted recipe, or a damaged one");
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+      if (missing_ == MissingNumber::kMean)
+        sums_[i].merge(state[i]);
+      else
+        counts_[i].merge(state[i]);
+  }
+
+  void finish(Json& given) const override {
+    Json fills = Json::array();
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      if (sums_[i].count() == 0 && counts_[i].counts().empty())
+        bad_data("column " + in_quotes(columns_.columns()[i]) +
+                 " has no values to learn from");
+      fills.push_back(missing_ == MissingNumber::kMean ? sums_[i].mean()
+                                                       : middle(counts_[i]));
+    }
+    given["fills"] = fills;
+  }
+
+ private:
+  // The median, or the most frequent value, of several the smallest.
+  double middle(const TextCounts& counts) const {
+    std::map<double, std::int64_t> values;
+    std::int64_t all = 0;
+    for (const auto& [text, times] : counts.counts()) {
+      double value = 0;
+      if (!parse_number(text, value))
+        bad_data("it is no fitted recipe, or a damaged one");
+      values[value] += times;
+      all += times;
+    }
+    if (missing_ == MissingNumber::kMostFrequent)
+      return std::ranges::max_element(
+                 values, {}, [](const auto& value) { return value.second; })
+          ->first;
+    double lower = 0;
+    std::int64_t before = 0;
+    for (const auto& [value, times] : values) {
+      if (before < (all + 1) / 2) lower = value;
+      before += times;
+      if (before > all / 2) return lower + (value - lower) / 2;
+    }
+    return lower;
+  }
+
+  NumberColumns columns_;
+  MissingNumber missing_;
+  std::vector<FixedSum> sums_;
+  std::vector<TextCounts> counts_;
+};
 
 }  // namespace
 
@@ -82,18 +198,29 @@ const VectorizerType number_vectorizer = {
               .doc = "The columns."},
              {.name = "missing",
               .kind = KeyKind::kOneOf,
-              .fallback = "\"fail\"",
-              .doc = "A missing number: *fail*, the record is bad; *value*, "
-                     "the number of that key stands in for it.",
-              .words = kMissing},
+              .doc = "A missing number: *fail*, the default, the record is "
+                     "bad; *value*, "
+                     "the number of that key stands in for it; *mean*, "
+                     "*median*, *most_frequent* of the column, which a fit "
+                     "learns.",
+              .words = kMissingWords},
              {.name = "value",
               .kind = KeyKind::kNumber,
-              .fallback = "0",
-              .doc = "The number that stands in for missing ones."},
+              .doc = "The number that stands in for missing ones, 0 by "
+                     "default."},
+             {.name = "fills",
+              .kind = KeyKind::kNumbers,
+              .doc = "The numbers that a fit found, one for each column."},
              kNaKey},
     .make = [](const RecipeSettings& settings,
                const std::vector<std::string>&) -> std::unique_ptr<Vectorizer> {
       return std::make_unique<NumberVectorizer>(settings);
+    },
+    .fit = [](const RecipeSettings& settings) -> std::unique_ptr<Learner> {
+      if (missing_of(settings) <= MissingNumber::kValue ||
+          settings.has("fills"))
+        return nullptr;
+      return std::make_unique<NumberLearner>(settings);
     }};
 
 }  // namespace dl::vectorize

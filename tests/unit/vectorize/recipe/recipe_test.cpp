@@ -61,7 +61,7 @@ TEST_CASE("every mistake in a recipe is told with its place") {
       "id": {"type": "category"}}})") ==
         "78: 'r.json' is no recipe:\n"
         "  sauce: unknown key; the keys of a recipe are version, source, "
-        "tensors, libraries\n"
+        "tensors, libraries, fit\n"
         "  tensors.features.type: want one of image, category, number, id, got "
         "\"imag\"; did you mean 'image'?\n"
         "  tensors.id.type: id is the type of the tensor id alone\n"

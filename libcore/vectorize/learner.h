@@ -1,0 +1,69 @@
+// Learning of one vectorizer from the records of a data set, before it is made.
+//
+// The result depends on the records alone, neither on their order nor on the
+// parts that they come in.
+
+#ifndef DL_LIBCORE_VECTORIZE_LEARNER_H_
+#define DL_LIBCORE_VECTORIZE_LEARNER_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "libcore/base/json.h"
+#include "libcore/vectorize/record.h"
+
+namespace dl::vectorize {
+
+class Learner {
+ public:
+  virtual ~Learner() = default;
+  // Throws Error: kData, there is nothing to learn from the record, of which
+  // nothing was taken then.
+  virtual void see(const Record& record) = 0;
+  // All that was learnt, for merge().
+  virtual Json state() const = 0;
+  // Adds what another learner of the same settings learnt.
+  // Throws Error: kData, it is no state of one.
+  virtual void merge(const Json& state) = 0;
+  // Writes the result into the object of the vectorizer.
+  // Throws Error: kData, there is none.
+  virtual void finish(Json& given) const = 0;
+};
+
+// How often each text occurs.
+class TextCounts {
+ public:
+  // Throws Error: kData, there are too many different ones.
+  void add(const std::string& text, std::int64_t times = 1);
+  const std::map<std::string, std::int64_t>& counts() const { return counts_; }
+  Json state() const { return counts_; }
+  void merge(const Json& state);
+
+ private:
+  std::map<std::string, std::int64_t> counts_;
+};
+
+// A sum of finite doubles without rounding, whatever their order.
+class FixedSum {
+ public:
+  void add(double value);
+  std::int64_t count() const { return count_; }
+  double mean() const;
+  Json state() const;
+  void merge(const Json& state);
+
+ private:
+  void carry();
+  // Digits of 32 bits from 2^-1074 on, each with a sign of its own.
+  static constexpr std::size_t kDigits = 68;
+  std::array<std::int64_t, kDigits> digits_{};
+  std::int64_t count_ = 0;
+  int open_ = 0;  // values that were added since the last carry()
+};
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_LEARNER_H_

@@ -1,0 +1,28 @@
+// What vectorizers learn from data before the first record is made: the fit of
+// a recipe.  Fits of parts of the data merge to the bytes of one over all.
+
+#ifndef DL_LIBCORE_VECTORIZE_RECIPE_FITTING_H_
+#define DL_LIBCORE_VECTORIZE_RECIPE_FITTING_H_
+
+#include <string>
+#include <vector>
+
+#include "libcore/vectorize/bad_records.h"
+#include "libcore/vectorize/recipe/recipe.h"
+
+namespace dl::vectorize {
+
+// The recipe with all that its vectorizers learn from these records written
+// out, and in "fit" all that merge_fits() wants.
+// Throws Error: kUsage, there is nothing to learn; kData, kNoInput.
+Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
+                BadRecords& bad);
+
+// The same of all parts: of what fit_recipe() gave, at least one; names: of the
+// files.  Throws Error: kData, one is no fitted recipe, or of another one.
+Json merge_fits(const std::vector<Json>& fitted,
+                const std::vector<std::string>& names);
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_RECIPE_FITTING_H_

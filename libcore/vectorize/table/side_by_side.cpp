@@ -1,0 +1,59 @@
+#include "libcore/vectorize/table/side_by_side.h"
+
+#include "libcore/base/error.h"
+
+namespace dl::vectorize {
+namespace {
+
+class SideBySide : public Vectorizer {
+ public:
+  explicit SideBySide(std::vector<std::unique_ptr<Vectorizer>> parts)
+      : parts_(std::move(parts)) {
+    for (const auto& part : parts_) {
+      const data::Field field = part->field();
+      if (field.dtype != tensor::DType::kF32 || field.shape.rank() != 1)
+        bad_config(
+            "an array of vectorizers makes one row of numbers: want number, "
+            "and category with \"encode\": \"one_hot\"");
+      columns_ += field.shape[0];
+    }
+  }
+
+  data::Field field() const override {
+    return {tensor::DType::kF32, {columns_}};
+  }
+
+  void put(const Record& record, std::int64_t, Workspace*,
+           std::span<std::byte> out) const override {
+    for (const auto& part : parts_) {
+      const std::size_t bytes =
+          static_cast<std::size_t>(part->field().shape[0]) * sizeof(float);
+      part->put(record, 0, nullptr, out.first(bytes));
+      out = out.subspan(bytes);
+    }
+  }
+
+  void describe(data::About& about, bool of_labels) const override {
+    for (const auto& part : parts_) {
+      data::About own;
+      part->describe(own, of_labels);
+      for (auto [to, from] : {std::pair{&about.columns, &own.columns},
+                              std::pair{&about.targets, &own.targets}})
+        to->insert(to->end(), from->begin(), from->end());
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<Vectorizer>> parts_;
+  std::int64_t columns_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Vectorizer> side_by_side(
+    std::vector<std::unique_ptr<Vectorizer>> parts) {
+  if (parts.size() == 1) return std::move(parts[0]);
+  return std::make_unique<SideBySide>(std::move(parts));
+}
+
+}  // namespace dl::vectorize

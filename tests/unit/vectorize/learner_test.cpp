@@ -1,0 +1,73 @@
+// Learning that is the same whatever the order and the parts.
+
+#include "libcore/vectorize/learner.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "libcore/base/error.h"
+#include "tests/unit/error_of.h"
+
+namespace dl::vectorize::learner_test {
+
+namespace {
+
+FixedSum sum_of(const std::vector<double>& values) {
+  FixedSum sum;
+  for (const double value : values) sum.add(value);
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("a sum without rounding") {
+  CHECK(sum_of({1e300, 1, -1e300, 2}).mean() == 0.75);
+  CHECK(sum_of({-3}).mean() == -3);
+  CHECK(sum_of({0, 0}).mean() == 0);
+  CHECK(sum_of({-1e308, -1e308, -1e308}).mean() == -1e308);
+  const double tiny = std::numeric_limits<double>::denorm_min();
+  CHECK(sum_of({tiny}).mean() == tiny);
+  CHECK(sum_of({tiny * 5, -tiny * 3}).mean() == tiny);
+  CHECK(sum_of({1, tiny, -1}).mean() == tiny / 3);
+  CHECK(sum_of(std::vector<double>(1000, 0.1)).mean() == 0.1);
+}
+
+TEST_CASE("sums of parts, in any order, have the state of the whole") {
+  std::mt19937 random(1);
+  std::vector<double> values;
+  for (int i = 0; i < 3000; ++i)
+    values.push_back(std::ldexp(static_cast<double>(random()) - 2e9,
+                                static_cast<int>(random() % 200) - 100));
+  const FixedSum whole = sum_of(values);
+  std::ranges::shuffle(values, random);
+  FixedSum parts;
+  for (std::size_t at = 0; at < values.size(); at += 700)
+    parts.merge(sum_of({values.begin() + static_cast<std::ptrdiff_t>(at),
+                        values.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                             at + 700, values.size()))})
+                    .state());
+  CHECK(parts.state() == whole.state());
+  CHECK(parts.mean() == whole.mean());
+}
+
+TEST_CASE("a state that is none is refused") {
+  for (const char* text :
+       {"null", "[]", R"({"count": 1, "first": 0})",
+        R"({"count": 1, "first": 67, "digits": [1, 1]})",
+        R"({"count": 1, "first": -1, "digits": [1]})",
+        R"({"count": 1, "first": 0, "digits": [1e300]})",
+        R"({"count": 1, "first": 0, "digits": [9223372036854775807]})"})
+    CHECK_THAT(
+        error_of([&] { FixedSum().merge(parse_json(text, "it", Code::kBug)); }),
+        Catch::Contains("no fitted recipe"));
+  CHECK_THAT(error_of([] {
+               TextCounts().merge({{"a", "b"}});
+             }),
+             Catch::Contains("no fitted recipe"));
+}
+
+}  // namespace dl::vectorize::learner_test

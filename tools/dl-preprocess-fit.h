@@ -1,0 +1,95 @@
+// Recipes of dl-preprocess, and what they have to learn from data first.
+
+#ifndef DL_TOOLS_DL_PREPROCESS_FIT_H_
+#define DL_TOOLS_DL_PREPROCESS_FIT_H_
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcore/base/error.h"
+#include "libcore/base/json.h"
+#include "libcore/cli/tool.h"
+#include "libcore/io/overwriting.h"
+#include "libcore/io/sink.h"
+#include "libcore/io/source.h"
+#include "libcore/vectorize/recipe/fitting.h"
+#include "libcore/vectorize/recipe/images.h"
+#include "tools/dl-preprocess-options.h"
+
+// The JSON that a file holds, of a recipe or a fit of one.
+inline dl::Json recipe_json(const std::string& file) {
+  constexpr std::size_t kMost = std::size_t{256} << 20;
+  const auto source = dl::io::open_source(file);
+  const std::string name = source->name();
+  return dl::parse_json(dl::io::read_all(*source, kMost), name,
+                        dl::Code::kConfig);
+}
+
+// How pictures become examples: by options, or as a file says.
+inline dl::vectorize::Recipe recipe_of(const Args& a) {
+  if (a.recipe.empty()) {
+    dl::vectorize::ImageOptions images = a.images;
+    images.labels = !a.no_labels;
+    images.table = !a.labels.empty();
+    images.regression = a.reader.regression;
+    images.classes = a.reader.classes;
+    images.id_bytes = a.reader.id_bytes;
+    return dl::vectorize::recipe_of(images);
+  }
+  const std::string name =
+      a.recipe == "-" ? "standard input" : "'" + a.recipe + "'";
+  return dl::vectorize::Recipe::from_json(recipe_json(a.recipe), name,
+                                          dl::Code::kConfig);
+}
+
+// The recipe that the options for a table say.
+inline dl::Json known_recipe(dl::Json recipe) {
+  if (recipe.is_null())
+    dl::bad_usage(
+        "a recipe cannot say these options: of tables with --sequence, "
+        "--weight, --shape or --dtype, with more than 4096 columns, or with "
+        "names that are empty or there twice");
+  return recipe;
+}
+
+inline bool is_fit(const Args& a) {
+  return a.recipe.empty() && !a.operands.empty() && a.operands[0] == "fit";
+}
+
+inline void run_fit(const Args& a, dl::vectorize::BadRecords& bad) {
+  constexpr const char* kWhy = "does not go with fit";
+  for (const std::string format : kFormats)
+    if (format != "images")
+      a.options->refuse_section("Options for " + format, kWhy);
+  a.options->refuse_section("Options for images, and recipes", kWhy);
+  a.options->refuse(
+      {"force", "batch", "classes", "regression", "shape", "dtype", "bad-list",
+       "examples", "id-bytes", "part", "threads", "print-recipe", "json",
+       "no-provenance", "no-labels"},
+      kWhy);
+  const std::vector<std::string> operands =
+      dl::io::expand_operands({a.operands.begin() + 1, a.operands.end()});
+  if (operands.empty())
+    dl::bad_usage(a.merge ? "want fitted recipes to merge"
+                          : "fit wants a recipe, and data to learn from");
+  dl::io::refuse_overwriting(a.output, operands);
+  dl::Json fitted;
+  if (a.merge) {
+    std::vector<dl::Json> all;
+    for (const std::string& file : operands) all.push_back(recipe_json(file));
+    fitted = dl::vectorize::merge_fits(all, operands);
+  } else {
+    const std::string name = "'" + operands[0] + "'";
+    const auto recipe = dl::vectorize::Recipe::from_json(
+        recipe_json(operands[0]), name, dl::Code::kConfig);
+    fitted = dl::vectorize::fit_recipe(
+        recipe, {operands.begin() + 1, operands.end()}, bad);
+  }
+  const std::string text = fitted.dump(2) + "\n";
+  const auto sink = dl::io::open_sink(a.output);
+  sink->write(std::as_bytes(std::span(text)));
+  sink->close();
+}
+
+#endif  // DL_TOOLS_DL_PREPROCESS_FIT_H_
