@@ -36,8 +36,10 @@ MissingRule::MissingRule(const CsvOptions& csv) {
   for (std::string& word : split_list(csv.na, "--na"))
     words.insert(std::move(word));
   words.insert("");
+  // NaN is missing anyway.
   for (const std::string& word : words)
-    if (double number = 0; parse_number(word, number)) has_numbers = true;
+    if (double number = 0; parse_number(word, number) && !std::isnan(number))
+      has_numbers = true;
   if (csv.missing == "fail") return;
   kind = csv.missing == "skip" ? kSkip : kFill;
   if (kind == kSkip) return;

@@ -26,7 +26,7 @@ struct MissingRule {
   enum Kind { kFail, kSkip, kFill } kind = kFail;
   double value = 0;
   std::set<std::string, std::less<>> words;
-  bool has_numbers = false;  // among the words
+  bool has_numbers = false;  // among the words, but for NaN
 
   explicit MissingRule(const CsvOptions& csv);  // Throws Error: kUsage.
 };

@@ -45,14 +45,17 @@ std::size_t TextBlocks::row_end(std::size_t from) const {
 }
 
 // The end of the last of up to `most` whole rows that are at hand; 0: none is.
-std::size_t TextBlocks::cut_at(std::int64_t most) const {
+// lines: up to there, or -1.
+std::size_t TextBlocks::cut_at(std::int64_t most, std::int64_t& lines) const {
   const std::string_view text = rest();
   // Rows are counted all at once unless only few of them are wanted.
   constexpr std::int64_t kShortRow = 64;
   if (most > std::ssize(text) / kShortRow &&
-      (!delimiter_ || text.find('"') == std::string_view::npos) &&
-      lines_of(text) < most)
-    return ended_ ? text.size() : text.rfind('\n') + 1;
+      (!delimiter_ || text.find('"') == std::string_view::npos)) {
+    lines = lines_of(text);
+    if (lines < most) return ended_ ? text.size() : text.rfind('\n') + 1;
+  }
+  lines = -1;
   std::size_t end = 0;
   for (; most > 0 && end < text.size(); --most) {
     const std::size_t next = row_end(end);
@@ -72,11 +75,13 @@ void TextBlocks::fail_too_long() const {
 
 bool TextBlocks::next(InputBlock& block, std::int64_t most) {
   const std::size_t limit = delimiter_ ? kMostRow : kMostLine;
-  std::size_t end = rest().size() < InputBlock::kBytes / 2 ? 0 : cut_at(most);
+  std::int64_t lines = -1;
+  std::size_t end =
+      rest().size() < InputBlock::kBytes / 2 ? 0 : cut_at(most, lines);
   for (std::size_t want = InputBlock::kBytes; end == 0; want *= 2) {
     fill(std::min(want, limit + 1));
     if (text_.empty()) return false;
-    end = cut_at(most);
+    end = cut_at(most, lines);
     if (end == 0 && text_.size() > limit) fail_too_long();
   }
   block.bytes.assign(text_, at_, end);
@@ -85,7 +90,7 @@ bool TextBlocks::next(InputBlock& block, std::int64_t most) {
   block.starts_file = std::exchange(starts_, false);
   if (delimiter_) block.delimiter = *delimiter_;
   at_ += end;
-  line_ += lines_of(block.bytes);
+  line_ += lines < 0 ? lines_of(block.bytes) : lines;
   return true;
 }
 

@@ -34,7 +34,7 @@ class TextBlocks {
  private:
   std::string_view rest() const { return std::string_view(text_).substr(at_); }
   void fill(std::size_t bytes);
-  std::size_t cut_at(std::int64_t most) const;
+  std::size_t cut_at(std::int64_t most, std::int64_t& lines) const;
   std::size_t row_end(std::size_t from) const;
   [[noreturn]] void fail_too_long() const;
 

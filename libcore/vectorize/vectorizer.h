@@ -73,8 +73,8 @@ struct VectorizerType {
   std::unique_ptr<Vectorizer> (*make)(const RecipeSettings& settings,
                                       const std::vector<std::string>& classes) =
       nullptr;
-  // What it has to learn first; or none, and for settings that lack nothing it
-  // gives null.
+  // Gives the one that learns for these settings, null where they lack nothing;
+  // or none.
   std::unique_ptr<Learner> (*fit)(const RecipeSettings& settings) = nullptr;
 };
 

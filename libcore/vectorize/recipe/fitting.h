@@ -1,5 +1,5 @@
-// What vectorizers learn from data before the first record is made: the fit of
-// a recipe.  Fits of parts of the data merge to the bytes of one over all.
+// The fit of a recipe: its vectorizers learn from data before the first record
+// is made.  Fits of parts of the data merge to the bytes of one over all.
 
 #ifndef DL_LIBCORE_VECTORIZE_RECIPE_FITTING_H_
 #define DL_LIBCORE_VECTORIZE_RECIPE_FITTING_H_

@@ -1,5 +1,4 @@
-# What a recipe has to learn first: categories, and the numbers that stand in for missing
-# ones.  Fits of parts merge to the bytes of one over all.
+# A recipe that learns categories, and the numbers that stand in for missing ones, first.  Fits of parts merge to the bytes of one over all.
 cat >recipe.json <<'EOF'
 {"source": {"type": "csv"},
  "tensors": {
