@@ -67,6 +67,11 @@ def write_all(folder, random, count):
         color.save(at("color.ppm"))
         grey.save(at("grey.pgm"))
         color.quantize(32).save(at("palette.gif"))
+        color.quantize(200).save(at("many.gif"))
+        others = [color.transpose(Image.Transpose.ROTATE_180), color.point(lambda v: 255 - v)]
+        for name in ("animated.gif", "animated.webp"):
+            color.save(at(name), save_all=True, append_images=others, duration=50)
+        alpha.save(at("animated-alpha.webp"), save_all=True, append_images=others, lossless=True)
 
 
 def fitted(picture, fit, size, resample):

@@ -18,6 +18,7 @@ struct BmpHeader {
   bool from_top = false;
   std::uint32_t bits = 0, kind = kPlainRgb;
   std::size_t pixels = 0, palette = 0, palette_entry = 4;
+  std::size_t colors = 0;  // of the palette; 0: as many as the bits tell apart
   std::array<std::uint32_t, 3> masks{};  // of red, green and blue
 };
 
@@ -57,6 +58,7 @@ BmpHeader bmp_header(std::string_view bytes) {
   h.height = std::abs(h.height);
   h.bits = little16(bytes, 28);
   h.kind = little32(bytes, 30);
+  h.colors = little32(bytes, 46);
   if (h.kind == kBitFields) {
     take_masks(bytes, 54, h);
     if (size == 40) h.palette += 12;
@@ -78,10 +80,14 @@ std::uint8_t masked(std::uint32_t value, std::uint32_t mask) {
 using Palette = std::array<std::array<std::uint8_t, 3>, 256>;
 
 Palette palette_of(std::string_view bytes, const BmpHeader& h) {
+  constexpr std::size_t kMostColors = 65536;
   Palette palette{};
-  for (std::size_t i = 0; i < std::size_t{1} << h.bits; ++i) {
+  const std::size_t all = std::size_t{1} << h.bits;
+  if (h.colors > kMostColors) bad_data("it is damaged (colors of its palette)");
+  const std::size_t colors = h.colors == 0 ? all : std::min(h.colors, all);
+  need(bytes, h.palette + colors * h.palette_entry);
+  for (std::size_t i = 0; i < colors; ++i) {
     const std::size_t at = h.palette + i * h.palette_entry;
-    if (at + 3 > bytes.size()) break;
     for (std::size_t c = 0; c < 3; ++c)
       palette[i][c] = static_cast<std::uint8_t>(byte_at(bytes, at + 2 - c));
   }

@@ -56,6 +56,75 @@ class GifFile {
   GifFileType* gif_ = nullptr;
 };
 
+// The numbers of colors of a picture, as LZW has them.  The codes come from
+// giflib, which would make something of those that cannot be, too.
+class GifPixels {
+ public:
+  // bits: of the numbers.
+  GifPixels(const GifFile& file, GifFileType* gif, std::uint32_t bits)
+      : file_(file), gif_(gif), clear_(1 << bits) {
+    if (bits < 1 || bits > 8) bad_data("it is damaged (bits of its codes)");
+    for (int i = 0; i < clear_; ++i)
+      entries_[static_cast<std::size_t>(i)] = {
+          0, 1, static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i)};
+  }
+
+  void read(std::span<std::uint8_t> out) {
+    int previous = -1;
+    next_ = clear_ + 2;
+    while (!out.empty()) {
+      int code = 0;
+      file_.check(::DGifGetLZCodes(gif_, &code));
+      if (code < 0) bad_data("its picture is cut short");
+      if (code == clear_) {
+        previous = -1;
+        next_ = clear_ + 2;
+        continue;
+      }
+      if (code > clear_ && (previous < 0 || code > next_))
+        bad_data("it is damaged (a code that is none)");
+      if (previous >= 0 && next_ < kCodes) add(previous, code);
+      if (code >= kCodes || (code >= next_ && code > clear_))
+        bad_data("it is damaged (a code that is none)");
+      out = out.subspan(put(code, out));
+      previous = code;
+    }
+  }
+
+ private:
+  static constexpr int kCodes = 4096;
+  // A row of numbers: those of another entry, and one more.
+  struct Entry {
+    std::uint16_t before, length;
+    std::uint8_t first, last;
+  };
+
+  // The numbers of `previous` and the first one of `code`, which may be the new
+  // entry itself.
+  void add(int previous, int code) {
+    const Entry& before = entries_[static_cast<std::size_t>(previous)];
+    const std::uint8_t first =
+        code == next_ ? before.first
+                      : entries_[static_cast<std::size_t>(code)].first;
+    entries_[static_cast<std::size_t>(next_++)] = {
+        static_cast<std::uint16_t>(previous),
+        static_cast<std::uint16_t>(before.length + 1), before.first, first};
+  }
+
+  std::size_t put(int code, std::span<std::uint8_t> out) const {
+    Entry entry = entries_[static_cast<std::size_t>(code)];
+    const std::size_t n = std::min<std::size_t>(entry.length, out.size());
+    for (std::size_t i = entry.length; i-- > 0; entry = entries_[entry.before])
+      if (i < n) out[i] = entry.last;
+    return n;
+  }
+
+  const GifFile& file_;
+  GifFileType* gif_;
+  int clear_, next_ = 0;
+  std::array<Entry, kCodes> entries_{};
+};
+
 // The order of the rows in a picture that is interlaced.
 template <typename Row>
 void each_row(std::int64_t height, bool interlaced, const Row& row) {
@@ -71,7 +140,8 @@ void each_row(std::int64_t height, bool interlaced, const Row& row) {
 }
 
 // The picture that comes next, in its place on the screen.
-void read_gif_picture(GifFile& file, Picture& out) {
+void read_gif_picture(GifFile& file, const std::string_view& rest,
+                      Picture& out) {
   GifFileType* gif = file.get();
   file.check(::DGifGetImageDesc(gif));
   const GifImageDesc& part = gif->Image;
@@ -91,11 +161,15 @@ void read_gif_picture(GifFile& file, Picture& out) {
     out.pixels[i + 1] = back.Green;
     out.pixels[i + 2] = back.Blue;
   }
-  std::vector<GifPixelType> line(static_cast<std::size_t>(part.Width));
+  std::vector<std::uint8_t> all(static_cast<std::size_t>(part.Width) *
+                                static_cast<std::size_t>(part.Height));
+  // giflib has just read the byte that says it.
+  GifPixels(file, gif, static_cast<unsigned char>(rest.data()[-1])).read(all);
+  const std::uint8_t* from = all.data();
   each_row(part.Height, part.Interlace, [&](std::int64_t y) {
-    file.check(::DGifGetLine(gif, line.data(), part.Width));
     std::uint8_t* to = out.row(part.Top + y) + std::int64_t{part.Left} * 3;
-    for (const GifPixelType index : line) {
+    for (int x = 0; x < part.Width; ++x) {
+      const std::uint8_t index = *from++;
       *to++ = palette[index].Red;
       *to++ = palette[index].Green;
       *to++ = palette[index].Blue;
@@ -112,7 +186,7 @@ void read_gif(std::string_view bytes, const DecodeLimits& limits,
   for (;;) {
     GifRecordType type = UNDEFINED_RECORD_TYPE;
     file.check(::DGifGetRecordType(file.get(), &type));
-    if (type == IMAGE_DESC_RECORD_TYPE) return read_gif_picture(file, out);
+    if (type == IMAGE_DESC_RECORD_TYPE) return read_gif_picture(file, rest, out);
     if (type != EXTENSION_RECORD_TYPE) bad_data("it has no picture");
     file.skip_extension();
   }

@@ -28,6 +28,8 @@ class PnmText {
           value * 10 + static_cast<std::uint64_t>(rest_[0] - '0'), 0xFFFFFFFFU);
     if (digits == 0)
       bad_data(rest_.empty() ? "it is cut short" : "it is damaged");
+    if (!rest_.empty() && !is_blank(rest_[0]) && rest_[0] != '#')
+      bad_data("it is damaged (a number)");
     return static_cast<std::uint32_t>(value);
   }
   // A 0 or a 1, which may stand without blanks between.
@@ -38,6 +40,12 @@ class PnmText {
     if (c != '0' && c != '1') bad_data("it is damaged");
     rest_.remove_prefix(1);
     return c == '1' ? 1 : 0;
+  }
+  // Refuses what is no bit behind the last one.
+  void end_of_bits() {
+    skip();
+    if (!rest_.empty() && rest_[0] != '0' && rest_[0] != '1')
+      bad_data("it is damaged");
   }
   // The bytes behind the one blank that ends the header.
   std::string_view pixels() {
@@ -57,7 +65,8 @@ class PnmText {
   std::string_view rest_;
 };
 
-// 0..most to 0..255, as Pillow does: rounded.
+// 0..most to 0..255, as Pillow does: rounded.  Of bytes, larger ones are the
+// largest; of text, they are damage.
 std::uint8_t scaled(std::uint32_t value, std::uint32_t most) {
   value = std::min(value, most);
   return static_cast<std::uint8_t>((value * 255ULL * 2 + most) / (2ULL * most));
@@ -102,9 +111,16 @@ void read_pnm(std::string_view bytes, const DecodeLimits& limits,
     if (of == 0) return read_bits(header.pixels(), out);
     return read_numbers(header.pixels(), most, out);
   }
-  for (std::uint8_t& pixel : out.pixels)
-    pixel =
-        of == 0 ? (header.bit() != 0 ? 0 : 255) : scaled(header.number(), most);
+  for (std::uint8_t& pixel : out.pixels) {
+    if (of == 0) {
+      pixel = header.bit() != 0 ? 0 : 255;
+      continue;
+    }
+    const std::uint32_t value = header.number();
+    if (value > most) bad_data("it is damaged (a number above its largest)");
+    pixel = scaled(value, most);
+  }
+  if (of == 0) header.end_of_bits();
 }
 
 bool is_pnm(std::string_view bytes) {

@@ -93,7 +93,8 @@ void read_tiff(std::string_view bytes, const DecodeLimits& limits,
   check_pixels(width, height, limits);
   std::uint16_t turn = ORIENTATION_TOPLEFT, kind = PHOTOMETRIC_RGB;
   ::TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_ORIENTATION, &turn);
-  ::TIFFGetField(tiff.get(), TIFFTAG_PHOTOMETRIC, &kind);
+  if (::TIFFGetField(tiff.get(), TIFFTAG_PHOTOMETRIC, &kind) == 0)
+    bad_data("it is damaged (it does not say what its numbers mean)");
   std::vector<std::uint32_t> raster(std::size_t{width} * height);
   // As the file has its rows: they are turned later.
   if (::TIFFReadRGBAImageOriented(tiff.get(), width, height, raster.data(),

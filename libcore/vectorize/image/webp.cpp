@@ -1,6 +1,9 @@
-// WebP, by libwebp.
+// WebP, by libwebp: a picture, or the first one of an animation.
 
 #include <webp/decode.h>
+#include <webp/demux.h>
+
+#include <memory>
 
 #include "libcore/base/error.h"
 #include "libcore/vectorize/image/formats.h"
@@ -24,6 +27,34 @@ int webp_orientation(std::string_view bytes) {
   return 1;
 }
 
+// Whether all that the file says it has is there and in its place: the decoder
+// looks at the pixels alone.
+void check_chunks(std::string_view bytes) {
+  const WebPData data{reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                      bytes.size()};
+  const std::unique_ptr<WebPDemuxer, decltype(&::WebPDemuxDelete)> chunks(
+      ::WebPDemux(&data), ::WebPDemuxDelete);
+  if (!chunks) bad_data("it is damaged or cut short");
+}
+
+// The canvas of an animation with its first picture, without transparency.
+void read_first(std::string_view bytes, Picture& out) {
+  const WebPData data{reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                      bytes.size()};
+  WebPAnimDecoderOptions options;
+  if (::WebPAnimDecoderOptionsInit(&options) == 0)
+    bad_data("this program was built for another libwebpdemux");
+  options.color_mode = MODE_RGBA;
+  const std::unique_ptr<WebPAnimDecoder, decltype(&::WebPAnimDecoderDelete)>
+      decoder(::WebPAnimDecoderNew(&data, &options), ::WebPAnimDecoderDelete);
+  std::uint8_t* pixels = nullptr;
+  int time = 0;
+  if (!decoder || ::WebPAnimDecoderGetNext(decoder.get(), &pixels, &time) == 0)
+    bad_data("it is damaged or cut short");
+  for (std::size_t i = 0; i < out.pixels.size(); i += 3, pixels += 4)
+    std::copy_n(pixels, 3, out.pixels.begin() + static_cast<std::ptrdiff_t>(i));
+}
+
 void read_webp(std::string_view bytes, const DecodeLimits& limits,
                Picture& out) {
   const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
@@ -31,15 +62,15 @@ void read_webp(std::string_view bytes, const DecodeLimits& limits,
   const VP8StatusCode status = ::WebPGetFeatures(data, bytes.size(), &features);
   if (status == VP8_STATUS_NOT_ENOUGH_DATA) bad_data("it is cut short");
   if (status != VP8_STATUS_OK) bad_data("it is damaged");
-  if (features.has_animation != 0)
-    bad_data("it is an animation; want a single picture");
   check_pixels(features.width, features.height, limits);
+  check_chunks(bytes);
   out.reshape(features.width, features.height, 3);
+  out.orientation = webp_orientation(bytes);
+  if (features.has_animation != 0) return read_first(bytes, out);
   if (::WebPDecodeRGBInto(data, bytes.size(), out.pixels.data(),
                           out.pixels.size(),
                           static_cast<int>(out.stride())) == nullptr)
     bad_data("it is damaged or cut short");
-  out.orientation = webp_orientation(bytes);
 }
 
 bool is_webp(std::string_view bytes) {

@@ -93,4 +93,46 @@ TEST_CASE("pictures that are none are refused") {
   CHECK_THAT(refused("MM\0*"sv), Catch::Contains("65: "));
 }
 
+TEST_CASE("numbers of PNM's text that cannot be are damage") {
+  CHECK(refused("P2 1 1 15 16") ==
+        "65: PNM: it is damaged (a number above its largest)");
+  CHECK(refused("P2 2 1 15 1x 2") == "65: PNM: it is damaged (a number)");
+  CHECK(decoded("P2 2 1 15 15# the largest\n0").pixels == Bytes{255, 0});
+  // Of bytes they are the largest.
+  CHECK(decoded("P5 1 1 15 \x20").pixels == Bytes{255});
+}
+
+TEST_CASE("codes of GIF that are none are damage") {
+  using namespace std::literals;
+  // A screen of 2 x 1 with the colors 0 to 3, and a picture on all of it.
+  const std::string start =
+      "GIF89a\2\0\1\0\x81\0\0"s
+      "\0\0\0\1\1\1\2\2\2\3\3\3"s
+      ",\0\0\0\0\2\0\1\0\0\2"s;
+  const auto gif = [&](const std::string& codes) {
+    return start + static_cast<char>(codes.size()) + codes + "\0;"s;
+  };
+  // Codes of 3 bits, the first lowest: clear is 4, the end 5.
+  CHECK(decoded(gif("\x44\x0A"s)).pixels == Bytes{0, 0, 0, 1, 1, 1});
+  // 6 is the row that it makes itself: 1 1.
+  CHECK(decoded(gif("\x8C\x0B"s)).pixels == Bytes{1, 1, 1, 1, 1, 1});
+  CHECK(refused(gif("\xC4\x01"s)) ==
+        "65: GIF: it is damaged (a code that is none)");
+  CHECK(refused(gif("\x34\0"s)) ==
+        "65: GIF: it is damaged (a code that is none)");
+  CHECK(refused(gif("\x44\x01"s)) == "65: GIF: its picture is cut short");
+}
+
+TEST_CASE("palettes of BMP that are not there are damage") {
+  using namespace std::literals;
+  std::string bmp =
+      "BM\0\0\0\0\0\0\0\0\x3E\0\0\0\x28\0\0\0"s
+      "\1\0\0\0\1\0\0\0\1\0\1\0\0\0\0\0\0\0\0\0"s
+      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"s
+      "\1\2\3\0\4\5\6\0\x80\0\0\0"s;
+  CHECK(decoded(bmp).pixels == Bytes{6, 5, 4});
+  bmp[48] = 9;  // colors: 9 << 16
+  CHECK(refused(bmp) == "65: BMP: it is damaged (colors of its palette)");
+}
+
 }  // namespace dl::vectorize::decode_test
