@@ -10,6 +10,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/data/picture_normalizer.h"
 
 namespace dl::data {
 namespace {
@@ -76,6 +77,20 @@ Normalizer automatic(const Metadata& metadata) {
   return all(n.shift, 0) && all(n.scale, 1) ? Normalizer() : n;
 }
 
+// For pictures as the schema has them.
+Normalizer fit_pictures(std::string_view kind, const Metadata& metadata) {
+  const Field& field = features_field(metadata);
+  const std::size_t rank = field.shape.rank();
+  if (field.dtype != tensor::DType::kU8 || rank == 0 || field.shape.back() != 3)
+    bad_config("normalizer '" + std::string(kind) +
+               "' is for pictures of three channels, as bytes");
+  const auto color = Json::json_pointer("/tensors/features/color");
+  const Json& recipe = metadata.recipe;
+  const bool bgr = recipe.is_object() && recipe.contains(color) &&
+                   recipe.at(color) == "bgr";
+  return picture_normalizer(kind, bgr);
+}
+
 // The rows of a matrix for so many columns.
 std::vector<double> matrix_from(const JsonView& json, std::size_t columns) {
   if (json.size() == 0 || json.size() > columns)
@@ -104,11 +119,12 @@ bool is_constant(double spread, double magnitude, tensor::DType dtype) {
 Normalizer Normalizer::fit(std::string_view kind, const Metadata& metadata) {
   if (kind == "none") return {};
   if (kind == "auto") return automatic(metadata);
+  if (is_of_pictures(kind)) return fit_pictures(kind, metadata);
   if (kind != "scale" && kind != "standardize" && kind != "minmax")
     throw Error{Code::kUsage,
                 "unknown normalizer '" + displayed(kind) +
-                    "', want auto, none, scale, standardize, minmax, pca:K "
-                    "or whiten"};
+                    "', want auto, none, scale, standardize, minmax, pca:K, "
+                    "whiten, imagenet or vgg"};
   const tensor::DType dtype = features_field(metadata).dtype;
   if (kind == "scale") return scale_of(dtype);
   if (!metadata.statistics || metadata.statistics->count == 0)

@@ -10,6 +10,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/data/picture_normalizer.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layout.h"
 
@@ -86,9 +87,20 @@ void name_classes(nn::Model& model, const std::string& names) {
   model.data.classes = std::move(classes);
 }
 
+namespace {
+
+std::int64_t columns_of_input(const nn::Model& model) {
+  const tensor::Shape& shape = model.config.inputs[0].shape;
+  return shape.rank() == 0 ? 1 : shape.back();
+}
+
+}  // namespace
+
 void normalize_bytes(nn::Model& model, const std::string& kind) {
-  if (kind != "scale" && kind != "signed")
-    bad_usage("--normalize: want scale or signed, got " + in_quotes(kind));
+  const bool is_of_pictures = data::is_of_pictures(kind);
+  if (kind != "scale" && kind != "signed" && !is_of_pictures)
+    bad_usage("--normalize: want scale, signed, imagenet or vgg, got " +
+              in_quotes(kind));
   if (model.config.inputs.size() != 1)
     bad_usage(
         "--normalize: the model has several inputs, which are not all to be "
@@ -98,8 +110,13 @@ void normalize_bytes(nn::Model& model, const std::string& kind) {
               in_quotes(model.normalizers.input(0).kind));
   if (nn::layout_of(model.config).inputs[0].tokens)
     bad_usage("--normalize: the model's input is token numbers");
+  if (is_of_pictures && columns_of_input(model) != 3)
+    bad_usage("--normalize: " + kind +
+              " is of red, green and blue, and the model's input has " +
+              std::to_string(columns_of_input(model)) + " channels");
   model.normalizers.inputs = {
-      kind == "scale" ? data::Normalizer{"scale", {0}, {1 / 255.0}}
+      is_of_pictures   ? data::picture_normalizer(kind, false)
+      : kind == "scale" ? data::Normalizer{"scale", {0}, {1 / 255.0}}
                       : data::Normalizer{"scale", {127.5}, {1 / 127.5}}};
 }
 

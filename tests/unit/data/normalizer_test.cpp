@@ -6,6 +6,9 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "libcore/data/picture_normalizer.h"
+#include "tests/unit/error_of.h"
+
 namespace dl::data::normalizer_test {
 
 using dl::tensor::DType;
@@ -103,6 +106,30 @@ TEST_CASE("a normalizer is undone by columns") {
   CHECK(values == std::vector<float>{10, -1, 12, -0.5});
   Normalizer{}.undo(values);
   CHECK(values == std::vector<float>{10, -1, 12, -0.5});
+}
+
+TEST_CASE("pictures have the numbers of well-known networks, by channel") {
+  Metadata m;
+  m.schema["features"] = {DType::kU8, {4, 4, 3}};
+  const Normalizer imagenet = Normalizer::fit("imagenet", m);
+  CHECK((124 - imagenet.shift[0]) * imagenet.scale[0] ==
+        Approx((124 / 255.0 - 0.485) / 0.229));
+  CHECK((1 - imagenet.shift[2]) * imagenet.scale[2] ==
+        Approx((1 / 255.0 - 0.406) / 0.225));
+  CHECK(Normalizer::fit("vgg", m).shift ==
+        std::vector<double>{123.68, 116.779, 103.939});
+  // Models keep them as one that all programs know.
+  CHECK(imagenet.kind == "standardize");
+  m.recipe = {{"tensors", {{"features", {{"color", "bgr"}}}}}};
+  CHECK(Normalizer::fit("vgg", m).shift ==
+        std::vector<double>{103.939, 116.779, 123.68});
+  CHECK(Normalizer::fit("imagenet", m).scale[0] == imagenet.scale[2]);
+  const std::string wanted =
+      "78: normalizer 'vgg' is for pictures of three channels, as bytes";
+  m.schema["features"] = {DType::kU8, {4, 4, 1}};
+  CHECK(error_of([&] { Normalizer::fit("vgg", m); }) == wanted);
+  m.schema["features"] = {DType::kF32, {4, 4, 3}};
+  CHECK(error_of([&] { Normalizer::fit("vgg", m); }) == wanted);
 }
 
 }  // namespace dl::data::normalizer_test
