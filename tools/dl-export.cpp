@@ -137,6 +137,12 @@ void run(const Args& a) {
   if (!format.has_masks)
     a.options->refuse({"masks"}, "is for onnx, keras and h5 alone");
   const dl::nn::Model model = dl::nn::open_model(a.models[0], dl::cli::log());
+  if (!model.data.recipe.is_null() &&
+      (format.name == "keras" || format.name == "h5"))
+    dl::cli::log()(dl::Level::kWarning,
+                   "warning: Keras has no place for the recipe by which "
+                   "dl-infer --raw reads raw data: keep '" +
+                       a.models[0] + "' for it, or export ONNX");
   std::string bytes;
   try {
     bytes = format.write(model, a);

@@ -44,6 +44,8 @@ class OnnxWriter {
     add_names("", model_.data);
     for (const auto& [name, about] : model_.data.parts)
       add_names("/" + name, about);
+    if (!model_.data.recipe.is_null())
+      graph_.metadata("recipe", dump_json(model_.data.recipe));
     return graph_.finish(options_.version);
   }
 

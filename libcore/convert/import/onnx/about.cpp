@@ -216,6 +216,16 @@ std::int64_t columns_of(const nn::Model& model, std::size_t input) {
   return n.mixes() ? n.columns() : model.config.inputs[input].shape.back();
 }
 
+// How raw data become examples, dl-recipe(5), which is checked where it is used;
+// null: the metadata do not say it.
+Json recipe_of_metadata(const Model& graph) {
+  const auto found = graph.metadata.find("recipe");
+  if (found == graph.metadata.end() || !graph.producer.starts_with("dl-tools"))
+    return nullptr;
+  const Json json = Json::parse(found->second, nullptr, false);
+  return json.is_object() ? json : Json();
+}
+
 }  // namespace
 
 NamedNormalizers take_normalizers(Model& graph) {
@@ -305,6 +315,7 @@ void take_names(const Model& graph, nn::Model& model, Notes& notes) {
     model.data.parts[name].classes = std::move(about.classes);
     model.data.parts[name].targets = std::move(about.targets);
   }
+  model.data.recipe = recipe_of_metadata(graph);
 }
 
 }  // namespace dl::convert::onnx

@@ -39,8 +39,8 @@ std::string why_masked(const Model& graph);
 
 // Gives the model the names that the metadata have for its inputs and outputs,
 // as far as they are lists of different names, and of as many as it tells
-// apart; of others that are lists, a note says it.  The model has its
-// normalizers.
+// apart; of others that are lists, a note says it; and the recipe for raw data.
+// The model has its normalizers.
 void take_names(const Model& graph, nn::Model& model,
                 std::vector<std::string>& notes);
 
