@@ -18,7 +18,7 @@ struct Args {
   dl::nn::PredictorOptions predictor;
   bool json = false, merge = false, raw = false;
   std::int64_t max_bad = 0;
-  std::string labels;
+  std::string labels, label_from, data_list;
   const dl::cli::Options* options = nullptr;
 };
 
@@ -46,6 +46,10 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   dl::declare_raw(opt, a.raw, a.max_bad);
   opt.add("labels", &a.labels, "FILE",
           "raw: CSV with a header, a row for each picture, its path first");
+  opt.add("label-from", &a.label_from, "COLUMN",
+          "raw: where the class is: folder, name, path, or a column of "
+          "--labels");
+  dl::declare_data_list(opt, a.data_list);
   dl::declare_predictor(opt, a.predictor);
   opt.rest(&a.operands);
 }

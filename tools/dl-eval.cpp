@@ -42,8 +42,7 @@ constexpr dl::cli::ToolInfo kTool = {
 };
 
 std::vector<std::string> inputs(const Args& a) {
-  if (a.operands.empty()) return {"-"};
-  return dl::io::expand_operands(a.operands);
+  return dl::inputs_of(a.operands, a.data_list);
 }
 
 std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model,
@@ -78,7 +77,8 @@ dl::eval::Evaluations evaluate_all(const Args& a,
                                    const std::vector<dl::eval::Bar>& bars) {
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
   if (a.raw) a.options->refuse({"local"}, "does not go with --raw");
-  if (!a.raw) a.options->refuse({"max-bad", "labels"}, "is for --raw");
+  if (!a.raw)
+    a.options->refuse({"max-bad", "labels", "label-from"}, "is for --raw");
   if (a.max_bad < 0) dl::bad_usage("--max-bad must not be negative");
   if (a.local < 0 || a.local > 1024)
     throw Error{Code::kUsage,
@@ -103,13 +103,15 @@ dl::eval::Evaluations evaluate_all(const Args& a,
   const std::vector<std::string> specs = inputs(a);
   if (a.raw) {
     dl::vectorize::BadRecords bad(a.max_bad);
-    const auto examples_of = dl::open_raw(model, specs, options, bad, a.labels);
+    const auto examples_of =
+        dl::open_raw(model, specs, options, bad, a.labels, a.label_from);
     dl::nn::Predictor predictor(model, options);
     evaluate(total, subjects, predictor, *examples_of, seen);
     dl::report_bad(bad);
     if (examples == 0) dl::bad_data("the inputs have no examples");
     return total;
   }
+  dl::suggest_raw(specs);
   dl::data::warn_of_missing(specs, dl::cli::log());
   for_each_input(model, options, specs, std::max<std::int64_t>(a.local, 1),
                  [&](dl::nn::Predictor& predictor, const std::string& spec) {
@@ -125,7 +127,8 @@ dl::eval::Evaluations evaluate_all(const Args& a,
 dl::eval::Evaluations merge_all(const Args& a) {
   a.options->refuse(
       {"model", "evaluate", "top", "threshold", "batch", "threads", "local",
-       "device", "precision", "raw", "max-bad", "labels"},
+       "device", "precision", "raw", "max-bad", "labels",
+       "label-from"},
       "does not go with --merge, which takes reports");
   dl::eval::Evaluations total;
   std::set<std::string> merged;

@@ -17,6 +17,7 @@ struct Args {
   std::int64_t top = 1, sample = 0, samples = 1, seed = 0;
   bool keep_features = false, no_provenance = false, raw = false;
   std::int64_t max_bad = 0;
+  std::string data_list;
   dl::nn::PredictorOptions predictor;
   std::vector<std::string> operands, command_line;
   const dl::cli::Options* options = nullptr;
@@ -55,6 +56,7 @@ inline void declare(dl::cli::Options& opt, Args& a) {
            "with --format dls: copy the features to the output, too");
   opt.flag("no-provenance", &a.no_provenance,
            "with --format dls: do not record the command line in the output");
+  dl::declare_data_list(opt, a.data_list);
   dl::declare_predictor(opt, a.predictor);
   opt.rest(&a.operands);
 }

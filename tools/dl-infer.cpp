@@ -23,6 +23,7 @@
 #include "libcore/nn/predict/part_of.h"
 #include "libcore/nn/predict/prediction_writer.h"
 #include "libcore/nn/predict/predictor.h"
+#include "libcore/vectorize/source/record_source.h"
 #include "tools/dl-infer-options.h"
 
 namespace {
@@ -74,7 +75,7 @@ void write_samples(const Args& a) {
   a.options->refuse(
       {"output-of", "keep-features", "keep-state", "score", "samples", "raw"},
       "is not for --sample");
-  if (a.sample < 1 || !a.operands.empty())
+  if (a.sample < 1 || !a.operands.empty() || !a.data_list.empty())
     throw Error{Code::kUsage, "--sample: want 1 or more, and no inputs"};
   const auto decoder =
       dl::nn::decoder_of(dl::nn::open_model(a.model, dl::cli::log()));
@@ -124,10 +125,11 @@ void run(const Args& a) {
   if (!a.raw) a.options->refuse({"max-bad"}, "is for --raw");
   if (a.max_bad < 0) dl::bad_usage("--max-bad must not be negative");
   if (a.options->given("sample")) return write_samples(a);
-  const std::vector<std::string> specs = dl::io::expand_operands(
-      a.operands.empty() ? std::vector<std::string>{"-"} : a.operands);
+  const std::vector<std::string> specs =
+      dl::inputs_of(a.operands, a.data_list);
   dl::io::refuse_overwriting(a.output, specs);
   dl::io::refuse_overwriting(a.output, {a.model});
+  if (a.raw) dl::vectorize::refuse_picture_of(a.output, specs);
   if (!a.score.empty()) return write_scores(a, specs);
   a.options->refuse({"samples", "seed"}, "is for --score and --sample");
   if (a.options->given("keep-state"))
@@ -160,6 +162,7 @@ void run(const Args& a) {
     predictor.run(*dl::open_raw(whole, specs, options, bad), see, take);
     dl::report_bad(bad);
   } else {
+    dl::suggest_raw(specs);
     dl::data::warn_of_missing(specs, dl::cli::log());
     for (const std::string& spec : specs) predictor.run(spec, see, take);
   }

@@ -9,7 +9,8 @@
 #include "tools/dl-master-exchange.h"
 
 inline void declare_training(dl::cli::Options& opt,
-                             dl::cluster::MasterOptions& m) {
+                             dl::cluster::MasterOptions& m,
+                             std::string& data_list) {
   opt.section("Network and data");
   opt.add("net", &m.net, "FILE", "network to train (JSON), dl-network(5)");
   opt.add("init", &m.init, "MODEL",
@@ -21,11 +22,13 @@ inline void declare_training(dl::cli::Options& opt,
   opt.add("data", &m.data, "SHARD",
           "training data: a file, a glob pattern, - or pipe:COMMAND; may be "
           "repeated");
+  opt.add("data-list", &data_list, "FILE",
+          "file that lists more training data, a file or pattern a line");
   opt.add("eval-data", &m.eval_data, "SHARD",
           "held-out data, evaluated after each epoch; may be repeated");
   opt.add("normalize", &m.normalize, "KIND",
           "normalization of features: auto, none, scale, standardize, minmax, "
-          "pca:K or whiten");
+          "pca:K, whiten, imagenet or vgg");
   opt.add("normalize-targets", &m.normalize_targets, "KIND",
           "normalization of regression targets: auto, none or standardize");
   opt.add("output,o", &m.output, "MODEL", "file to write the trained model to");

@@ -11,6 +11,7 @@
 #include "libcore/cli/tool.h"
 #include "libcore/cluster/master/master.h"
 #include "libcore/device/open.h"
+#include "libcore/io/source_list.h"
 #include "tools/dl-master-training.h"
 #include "tools/dl-master-workers.h"
 
@@ -40,6 +41,7 @@ constexpr dl::cli::ToolInfo kTool = {
 
 struct Args {
   dl::cluster::MasterOptions master;
+  std::string data_list;  // a file that names more of master.data; or ""
   bool json = false;
   const dl::cli::Options* options = nullptr;
 };
@@ -72,9 +74,10 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
     for (const char* title : {"Training", "Averaging", "Sharing", "Topology",
                               "Evaluation and end", "Workers", "Checkpoints"})
       opt.refuse_section(title, "does not go with --replay");
-    opt.refuse({"net", "init", "reset", "data", "eval-data", "normalize", "run",
-                "fresh", "dry-run", "preview-augment", "estimate"},
-               "does not go with --replay");
+    opt.refuse(
+        {"net", "init", "reset", "data", "data-list", "eval-data", "normalize",
+         "run", "fresh", "dry-run", "preview-augment", "estimate"},
+        "does not go with --replay");
     if (opt.given("step") && m.step < 0)
       throw dl::Error{dl::Code::kUsage,
                       "--step: want an integer of 0 or more, got " +
@@ -99,6 +102,9 @@ void run(Args& args) {
   const dl::Log log = dl::cli::log();
   decide_mode(*args.options, master, log);
   check(*args.options, master);
+  if (!args.data_list.empty())
+    for (std::string& spec : dl::io::read_list(args.data_list))
+      master.data.push_back(std::move(spec));
   master.version = DL_VERSION;
   master.epochs_given = args.options->given("epochs");
   master.grace = dl::cli::grace_period();
@@ -131,7 +137,7 @@ int main(int argc, char** argv) {
       kTool, argc, argv,
       [&](dl::cli::Options& o) {
         args.options = &o;
-        declare_training(o, args.master);
+        declare_training(o, args.master, args.data_list);
         declare_workers(o, args.master);
         declare_checkpoints(o, args.master);
         declare_elsewhere(o);

@@ -15,8 +15,10 @@
 #include "libcore/base/json.h"
 #include "libcore/cli/tool.h"
 #include "libcore/io/overwriting.h"
+#include "libcore/io/source.h"
 #include "libcore/vectorize/reader.h"
 #include "libcore/vectorize/recipe/images.h"
+#include "libcore/vectorize/recipe/share.h"
 #include "libcore/vectorize/schema.h"
 #include "libcore/vectorize/text.h"
 
@@ -35,9 +37,11 @@ struct Args {
   dl::vectorize::SvmlightOptions svmlight;
   dl::vectorize::RawOptions raw;
   dl::vectorize::ImageOptions images;
-  std::string recipe, bad_list, part, labels, preview;
-  bool print_recipe = false, merge = false;
-  std::int64_t threads = 0;
+  std::string recipe, bad_list, part, labels, preview, split, group, list,
+      ledger;
+  std::string by = "name";
+  bool print_recipe = false, merge = false, null = false;
+  std::int64_t threads = 0, retries = 0;
   const dl::cli::Options* options = nullptr;
 };
 
@@ -99,6 +103,24 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
           "the part of it that is the class, in parentheses");
   opt.flag("webdataset", &a.images.webdataset,
            "files of one base name in a tar archive are an example");
+  opt.add(
+      "split", &a.split, "NAME=SHARE,...",
+      "an output for each share, by a hash of the name: train=0.8,test=0.2");
+  opt.add("group", &a.group, "REGEX",
+          "split: the part of the path, in parentheses, that stays together");
+  opt.add("list", &a.list, "FILE",
+          "file that lists more inputs, a name a line; - for standard input");
+  opt.flag(
+      "null,0", &a.null,
+      "names end with a zero byte, as of find -print0; from standard input "
+      "without --list");
+  opt.add("ledger", &a.ledger, "FILE",
+          "take only inputs that are new since the runs that FILE tells of");
+  opt.add(
+      "by", &a.by, "WAY",
+      "ledger: inputs are known by name (with size and time), or by digest");
+  opt.add("retries", &a.retries, "N",
+          "times that a pipe: command is started again when it fails");
   opt.add("recipe", &a.recipe, "FILE",
           "how examples are made, in the place of a format");
   opt.add("preview", &a.preview, "FILE",
@@ -181,6 +203,41 @@ inline void take_format(Args& a) {
                 ")");
 }
 
+// Options that tell inputs and outputs apart.
+inline void check_outputs(const Args& a) {
+  if (a.split.empty()) a.options->refuse({"group"}, "is for --split");
+  if (a.ledger.empty()) a.options->refuse({"by"}, "is for --ledger");
+  if (!a.split.empty() && a.output == "-")
+    dl::bad_usage("--split wants -o FILE, for FILE-NAME of each share");
+  if (!a.ledger.empty() && a.output == "-")
+    dl::bad_usage("--ledger wants -o FILE, which is known to be complete");
+  if (a.by != "name" && a.by != "digest")
+    dl::bad_usage("--by: want name or digest, got '" + a.by + "'");
+  if (!a.ledger.empty())
+    a.options->refuse({"split", "part"}, "does not go with --ledger");
+  if (!a.split.empty() &&
+      (a.null || a.list == "-" ||
+       !std::ranges::all_of(a.operands, dl::io::names_file)))
+    dl::bad_usage(
+        "--split reads its inputs once for each share: want files and folders, "
+        "no command or standard input");
+}
+
+// One that a run writes, and the examples that go there.
+struct Output {
+  std::string path, share;  // share: its name, or ""
+  dl::vectorize::Share examples = {};
+};
+
+inline std::vector<Output> outputs_of(const Args& a) {
+  if (a.split.empty()) return {{a.output, ""}};
+  std::vector<Output> all;
+  for (const auto& [name, share] : dl::vectorize::parse_split(a.split, a.group))
+    all.push_back(
+        {dl::vectorize::output_of_share(a.output, name), name, share});
+  return all;
+}
+
 inline void check_options(const Args& a) {
   const std::string& wanted = a.format;
   const auto refuse = [&](const std::vector<std::string>& names,
@@ -223,11 +280,13 @@ inline void check_options(const Args& a) {
   if (a.max_bad < 0) dl::bad_usage("--max-bad must not be negative");
   if (a.threads < 0 || a.threads > 1024)
     dl::bad_usage("--threads: want 0..1024, got " + std::to_string(a.threads));
+  if (a.retries < 0 || a.retries > 1000)
+    dl::bad_usage("--retries: want 0..1000, got " + std::to_string(a.retries));
+  check_outputs(a);
   if (a.json && a.output == "-")
     dl::bad_usage("--json wants -o FILE: standard output has the stream");
 }
 
-// Neither output may be an input, nor the other one.
 // A sheet in a folder of pictures would be one of them.
 inline void refuse_preview(const std::string& preview,
                            const std::vector<std::string>& inputs) {
@@ -246,18 +305,32 @@ inline void refuse_preview(const std::string& preview,
   }
 }
 
+// No output may be an input, nor another one.
 inline void refuse_overwriting(const Args& a, std::vector<std::string> inputs) {
   if (inputs.empty()) inputs.emplace_back("-");
-  for (const std::string& input : {a.labels, a.recipe})
+  for (const std::string& input : {a.labels, a.recipe, a.list})
     if (!input.empty()) inputs.push_back(input);
-  dl::io::refuse_overwriting(a.output, inputs);
+  std::vector<std::string> outputs;
+  for (const Output& output : outputs_of(a)) {
+    dl::io::refuse_overwriting(output.path, inputs);
+    outputs.push_back(output.path);
+  }
+  const auto refuse_beside = [&](const std::string& file, const char* option) {
+    if (file.empty()) return;
+    const std::string what = std::string("is the ") + option + " and also";
+    for (const std::string& output : outputs)
+      if (file == output)
+        dl::bad_usage(std::string(option) + " and --output are the same file");
+    dl::io::refuse_overwriting(file, inputs, what.c_str());
+    dl::io::refuse_overwriting(file, outputs, what.c_str());
+    outputs.push_back(file);
+  };
+  refuse_beside(a.bad_list, "--bad-list");
+  refuse_beside(a.ledger, "--ledger");
   if (!a.preview.empty()) refuse_preview(a.preview, inputs);
-  if (a.bad_list.empty()) return;
-  if (a.bad_list == a.output)
-    dl::bad_usage("--bad-list and --output are the same file");
-  dl::io::refuse_overwriting(a.bad_list, inputs, "is the --bad-list and also");
-  dl::io::refuse_overwriting(a.bad_list, {a.output},
-                             "is the --bad-list and also");
+  if (a.format == "images")
+    for (const std::string& output : outputs)
+      dl::vectorize::refuse_picture_of(output, inputs);
 }
 
 #endif  // DL_TOOLS_DL_PREPROCESS_OPTIONS_H_

@@ -7,13 +7,14 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/base/parallel.h"
 #include "libcore/cli/progress.h"
+#include "libcore/cli/rate.h"
 #include "libcore/cli/tool.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
@@ -21,18 +22,17 @@
 #include "libcore/vectorize/draw_examples.h"
 #include "libcore/vectorize/preprocess.h"
 #include "libcore/vectorize/reader.h"
-#include "libcore/vectorize/recipe/recipe_reader.h"
 #include "tools/dl-preprocess-fit.h"
+#include "tools/dl-preprocess-images.h"
 #include "tools/dl-preprocess-options.h"
+#include "tools/dl-preprocess-report.h"
 
 namespace {
 
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-preprocess",
     .summary = "Turn raw files into a DataSet stream.",
-    .usage =
-        "dl-preprocess FORMAT [OPTION]... [INPUT]...\n"
-        "dl-preprocess fit [OPTION]... RECIPE INPUT... -o FITTED",
+    .usage = "dl-preprocess FORMAT [OPTION]... [INPUT]...",
     .examples =
         "dl-preprocess images --size 224x224 photos/ -o photos.dls\n"
         "dl-preprocess idx train-images.gz train-labels.gz -o train.dls\n"
@@ -41,34 +41,15 @@ constexpr dl::cli::ToolInfo kTool = {
     .on_kill = dl::io::remove_unfinished,
 };
 
-// By a recipe.
-std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
-    const Args& a, const std::vector<std::string>& inputs,
-    dl::vectorize::BadRecords& bad) {
-  const dl::vectorize::Recipe recipe = recipe_of(a);
-  for (const std::string& doubt : recipe.doubts())
-    dl::cli::log()(dl::Level::kWarning, doubt);
-  if (inputs.empty() && !recipe.is_of_tables())
-    dl::bad_usage("want a folder of pictures, pictures, or a tar archive");
-  dl::vectorize::RecipeOptions options;
-  options.batch = a.reader.batch;
-  options.threads = a.threads;
-  options.labels = !a.no_labels;
-  options.table = a.labels;
-  options.index = bad.tolerant();
-  std::tie(options.part, options.parts) = part_of(a.part);
-  return open_recipe(recipe, inputs, options, bad);
-}
-
 int threads_of(const Args& a) {
   return static_cast<int>(a.threads > 0 ? a.threads : dl::available_cores());
 }
 
 std::unique_ptr<dl::vectorize::Reader> open_reader(
-    const Args& a, const std::vector<std::string>& inputs,
-    dl::vectorize::BadRecords& bad) {
+    const Args& a, const std::vector<std::string>& inputs, const Output& output,
+    dl::vectorize::Ledger* ledger, dl::vectorize::BadRecords& bad) {
   const std::string& format = a.format;
-  if (format == "images") return open_by_recipe(a, inputs, bad);
+  if (format == "images") return open_by_recipe(a, inputs, output, ledger, bad);
   dl::vectorize::ReaderOptions options = a.reader;
   options.threads = threads_of(a);
   std::tie(options.part, options.parts) = part_of(a.part);
@@ -87,41 +68,40 @@ std::unique_ptr<dl::vectorize::Reader> open_reader(
 dl::Json shown_recipe(const Args& a, const std::vector<std::string>& inputs) {
   if (a.format == "images") return recipe_of(a).to_json();
   dl::vectorize::BadRecords bad(0);
-  return known_recipe(open_reader(a, inputs, bad)->metadata().recipe);
+  return known_recipe(
+      open_reader(a, inputs, Output{}, nullptr, bad)->metadata().recipe);
 }
 
-// end: behind the number of bad records.
-void report_left_out(const dl::vectorize::BadRecords& bad, const char* end) {
-  auto say = [](dl::Level level, const std::string& line) {
-    dl::cli::log()(level, line);
-  };
-  auto count = [&](std::int64_t n, const char* what) {
-    if (n > 0) say(dl::Level::kInfo, std::to_string(n) + what);
-  };
-  count(bad.skipped(), " rows with missing values left out");
-  count(bad.filled(), " missing values filled in");
-  count(bad.skipped_sequences(), " sequences longer than --steps left out");
-  count(bad.truncated_sequences(), " sequences longer than --steps truncated");
-  if (bad.examples().empty()) return;
-  say(dl::Level::kWarning, std::to_string(bad.count()) + " bad records" + end);
-  for (const std::string& what : bad.examples()) say(dl::Level::kWarning, what);
-}
-
-void report(const Args& a, const dl::vectorize::BadRecords& bad,
-            std::int64_t examples) {
-  if (!a.json) {
-    dl::cli::log()(dl::Level::kDetail, std::to_string(examples) + " examples");
-    report_left_out(bad, " left out:");
-    return;
+// Whether there is nothing to do, which is reported.
+bool is_current(const Args& a, const std::vector<Output>& outputs,
+                const dl::data::Provenance& step) {
+  if (a.force || !a.ledger.empty() || !a.preview.empty()) return false;
+  std::int64_t examples = 0;
+  for (const Output& output : outputs) {
+    const auto current = dl::vectorize::current_examples(output.path, step);
+    if (!current) return false;
+    examples += *current;
   }
-  dl::Json json = {{"examples", examples},
-                   {"skipped", bad.skipped()},
-                   {"filled", bad.filled()},
-                   {"sequences_skipped", bad.skipped_sequences()},
-                   {"sequences_truncated", bad.truncated_sequences()},
-                   {"bad", bad.count()},
-                   {"bad_examples", bad.examples()}};
-  std::cout << dl::dump_json(json) << '\n';
+  report_up_to_date(a, examples, "'" + a.output + "' is up to date");
+  return true;
+}
+
+// One pass over the inputs.
+std::int64_t make(const Args& a, dl::vectorize::Reader& reader,
+                  std::unique_ptr<dl::io::Sink> sink,
+                  const dl::data::Provenance& step, std::int64_t total) {
+  dl::cli::Progress progress;
+  dl::cli::Rate rate;
+  return preprocess(
+      reader, std::move(sink),
+      a.no_provenance ? std::nullopt : std::optional(step),
+      [&](std::int64_t n) {
+        progress.update([&] {
+          return rate.line(n, "examples", {reader.examples(), total},
+                           reader.bytes());
+        });
+      },
+      a.examples, threads_of(a));
 }
 
 void run(Args& a, std::vector<std::string> arguments) {
@@ -137,50 +117,54 @@ void run(Args& a, std::vector<std::string> arguments) {
     std::cout << shown_recipe(a, inputs).dump(2) << '\n';
     return;
   }
+  const std::vector<Output> outputs = outputs_of(a);
   refuse_overwriting(a, inputs);
   dl::data::Provenance step{kTool.name, DL_VERSION, std::move(arguments), {}};
   for (std::string& argument : a.options->from_environment())
     step.arguments.push_back(std::move(argument));
   // A pipe's reader compares nothing, and gets the same bytes each time.
-  if (a.output != "-") step.inputs = dl::vectorize::digest_of(inputs);
-  const auto current = a.force || !a.preview.empty()
-                           ? std::nullopt
-                           : dl::vectorize::current_examples(a.output, step);
-  if (current) {
-    dl::cli::log()(dl::Level::kInfo, "'" + a.output + "' is up to date");
-    if (a.json)
-      std::cout << dl::dump_json({{"examples", *current}, {"up_to_date", true}})
-                << '\n';
-    return;
-  }
+  if (a.output != "-" && a.list.empty() && !a.null)
+    step.inputs = dl::vectorize::digest_of(inputs);
+  if (is_current(a, outputs, step)) return;
+  const auto ledger = open_ledger(a);
   const auto list =
       a.bad_list.empty() ? nullptr : dl::io::open_sink(a.bad_list);
   dl::vectorize::BadRecords bad(a.max_bad, [&](const std::string& what) {
     const std::string line = what + "\n";
     if (list) list->write(std::as_bytes(std::span(line)));
   });
-  auto reader = open_reader(a, inputs, bad);
+  std::unique_ptr<dl::vectorize::Reader> reader;
   if (!a.preview.empty()) {
+    reader = open_reader(a, inputs, Output{}, nullptr, bad);
     std::cout << draw_examples(*reader, a.preview);
     return report_left_out(bad, " left out:");
   }
-  dl::cli::Progress progress;
-  std::int64_t examples = 0;
+  dl::io::SinkGroup group;
+  Shares shares;
   try {
-    examples = preprocess(
-        *reader, dl::io::open_sink(a.output),
-        a.no_provenance ? std::nullopt : std::optional(step),
-        [&](std::int64_t n) {
-          progress.update([&] { return std::to_string(n) + " examples"; });
-        },
-        a.examples, threads_of(a));
-  } catch (...) {
+    for (const Output& output : outputs) {
+      reader = open_reader(a, inputs, output, ledger.get(), bad);
+      auto sink = a.split.empty() ? dl::io::open_sink(output.path)
+                                  : group.open(output.path);
+      if (ledger)
+        sink = ledger->entering(std::move(sink),
+                                [&] { return reader->metadata(); });
+      shares.emplace_back(output.share, make(a, *reader, std::move(sink), step,
+                                             total_of(a, inputs)));
+    }
+    if (!a.split.empty()) group.publish();
+  } catch (const dl::Error& e) {
     report_left_out(bad, ":");  // it may be the reason
     if (list) list->close();
-    throw;
+    if (!ledger || ledger->taken() > 0 || bad.count() > 0 ||
+        e.code() != dl::Code::kData)
+      throw;
+    report_up_to_date(a, 0, "there is nothing new");
+    return report_ledger(*ledger);
   }
   if (list) list->close();
-  report(a, bad, examples);
+  report(a, *reader, bad, shares);
+  if (ledger) report_ledger(*ledger);
   if (const std::string warning = reader->warning(); !warning.empty())
     dl::cli::log()(dl::Level::kWarning, warning);
 }

@@ -4,12 +4,18 @@
 #define DL_TOOLS_PREDICTOR_OPTIONS_H_
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
 #include "libcore/cli/options.h"
 #include "libcore/cli/tool.h"
+#include "libcore/io/source.h"
+#include "libcore/io/source_list.h"
 #include "libcore/nn/predict/predictor.h"
 #include "libcore/vectorize/recipe/raw_examples.h"
 
@@ -25,6 +31,21 @@ inline void declare_predictor(cli::Options& opt, nn::PredictorOptions& p) {
           "precision of matrix products: float32, tf32 or bfloat16");
 }
 
+// A list of inputs beside the operands.
+inline void declare_data_list(cli::Options& opt, std::string& list) {
+  opt.add("data-list", &list, "FILE",
+          "file that lists more inputs, a file or pattern a line");
+}
+// All inputs; standard input without any.
+inline std::vector<std::string> inputs_of(
+    const std::vector<std::string>& operands, const std::string& list) {
+  if (operands.empty() && list.empty()) return {"-"};
+  std::vector<std::string> all = io::expand_operands(operands);
+  if (list.empty()) return all;
+  for (std::string& spec : io::read_list(list)) all.push_back(std::move(spec));
+  return all;
+}
+
 // Raw data in the place of DataSet streams.
 inline void declare_raw(cli::Options& opt, bool& raw, std::int64_t& max_bad) {
   opt.flag("raw", &raw,
@@ -36,14 +57,25 @@ inline void declare_raw(cli::Options& opt, bool& raw, std::int64_t& max_bad) {
 inline std::unique_ptr<data::Examples> open_raw(
     const nn::Model& model, const std::vector<std::string>& inputs,
     const nn::PredictorOptions& predictor, vectorize::BadRecords& bad,
-    const std::string& table = "") {
+    const std::string& table = "", const std::string& label_from = "") {
   vectorize::RawExamplesOptions options;
   options.batch = predictor.batch;
   options.threads = predictor.threads;
   options.labels = predictor.labels == nn::Labels::kNeeded;
   options.table = table;
+  options.label_from = label_from;
   options.log = cli::log();
-  return vectorize::open_raw_examples(model.data, inputs, options, bad);
+  return vectorize::open_raw_examples(model.data, {.operands = inputs},
+                                      options, bad);
+}
+
+// Folders are no DataSet streams.
+inline void suggest_raw(const std::vector<std::string>& inputs) {
+  std::error_code ignored;
+  for (const std::string& input : inputs)
+    if (io::names_file(input) && std::filesystem::is_directory(input, ignored))
+      bad_usage(in_quotes(input) +
+                " is a folder; the pictures in it are taken with --raw");
 }
 
 // Says how many were left out, and the first of them.

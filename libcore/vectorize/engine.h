@@ -3,7 +3,7 @@
 //
 // The output is the same for any number of threads.  Memory is bounded: no
 // more than kAhead blocks a thread are cut and not yet given out, and fewer
-// where they are large.
+// where they, or what they hold, are large.
 
 #ifndef DL_LIBCORE_VECTORIZE_ENGINE_H_
 #define DL_LIBCORE_VECTORIZE_ENGINE_H_
@@ -32,12 +32,16 @@ class Engine {
   using Cut = std::function<bool(Block& block)>;
   // thread: 0..threads-1.
   using Work = std::function<Result(Block& block, int thread)>;
+  // The bytes that a block holds, where blocks differ: none is cut while others
+  // hold kMostBytes together.
+  using Held = std::function<std::size_t(const Block& block)>;
 
   // With one thread, next() does all the work itself.  bytes: of the largest
   // block, or of its result, whichever is more; 0: little.
-  Engine(int threads, Cut cut, Work work, std::size_t bytes = 0)
+  Engine(int threads, Cut cut, Work work, std::size_t bytes = 0, Held held = {})
       : cut_(std::move(cut)),
         work_(std::move(work)),
+        held_by_(std::move(held)),
         most_(std::clamp<std::size_t>(
             kMostBytes / std::max<std::size_t>(bytes, 1), 2,
             kAhead * static_cast<std::size_t>(threads))) {
@@ -51,6 +55,7 @@ class Engine {
       const std::lock_guard lock(mutex_);
       ended_ = true;
       most_ = SIZE_MAX;  // nobody waits for room
+      held_ = 0;
       changed_.notify_all();
     }
     for (std::thread& thread : threads_) thread.join();
@@ -91,21 +96,26 @@ class Engine {
   void run(int thread) {
     std::unique_lock lock(mutex_);
     for (;;) {
-      changed_.wait(
-          lock, [&] { return ended_ || (!cutting_ && slots_.size() < most_); });
+      changed_.wait(lock, [&] {
+        return ended_ ||
+               (!cutting_ && slots_.size() < most_ && held_ < kMostBytes);
+      });
       if (ended_) return;
       cutting_ = true;
       lock.unlock();
       Block block;
       Slot made;
       bool any = false;
+      std::size_t held = 0;
       try {
         any = cut_(block);
+        if (any && held_by_) held = held_by_(block);
       } catch (...) {
         made.error = std::current_exception();
       }
       lock.lock();
       cutting_ = false;
+      held_ += held;
       if (!any) ended_ = true;
       if (any || made.error) slots_.emplace_back();
       const std::size_t number = first_ + slots_.size() - 1;
@@ -117,7 +127,9 @@ class Engine {
         } catch (...) {
           made.error = std::current_exception();
         }
+        block = {};
         lock.lock();
+        held_ -= std::min(held, held_);
       } else if (!made.error) {
         return;
       }
@@ -130,7 +142,9 @@ class Engine {
 
   Cut cut_;
   Work work_;
-  std::size_t most_;  // slots
+  Held held_by_;
+  std::size_t most_;      // slots
+  std::size_t held_ = 0;  // bytes of the blocks that are worked on
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Slot> slots_;  // of the blocks that were cut and not given out

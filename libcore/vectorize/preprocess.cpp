@@ -102,9 +102,11 @@ std::int64_t preprocess(Reader& reader, std::unique_ptr<io::Sink> sink,
                                        std::to_string(reader.examples()) +
                                        " of " + std::to_string(expected) +
                                        " (--examples); it was cut short"};
-  if (writer.examples() == 0)
-    throw Error{Code::kData,
-                "the input has no examples; " + name + " was not written"};
+  if (writer.examples() == 0) {
+    const std::string left = sentence_of(reader.passed_over());
+    bad_data("the input has no examples; " + name + " was not written" +
+             (left.empty() ? "" : "; " + left));
+  }
   writer.write_metadata(closing_metadata(reader, statistics));
   writer.close();
   return writer.examples();

@@ -18,6 +18,7 @@
 #include "libcore/data/dataset.h"
 #include "libcore/data/metadata.h"
 #include "libcore/vectorize/bad_records.h"
+#include "libcore/vectorize/source/record_source.h"
 
 namespace dl::vectorize {
 
@@ -35,6 +36,12 @@ class Reader {
 
   // The examples of the input so far, with those that were left out.
   virtual std::int64_t examples() const = 0;
+
+  // The bytes of it that were read; 0: not counted.
+  virtual std::int64_t bytes() const { return 0; }
+
+  // Files that are not among the examples, when read() returned false.
+  virtual PassedOver passed_over() const { return {}; }
 
   // Warning for the user, a sentence, when read() returned false; "": nothing.
   virtual std::string warning() const { return ""; }

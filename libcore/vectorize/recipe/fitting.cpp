@@ -77,7 +77,7 @@ Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
     bad_usage(
         "the recipe has nothing to learn; categories as one_hot do, and "
         "missing numbers by mean, median or most_frequent");
-  const auto source = recipe.open(operands);
+  const auto source = recipe.open(Inputs{.operands = operands});
   std::int64_t records = 0;
   for (Record record; source->next(record);) try {
       if (!record.problem.empty()) bad_data(record.problem);

@@ -5,6 +5,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/class_labels.h"
+#include "libcore/vectorize/table/pattern.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -48,7 +49,15 @@ void set_category(const ImageOptions& given, Options& category) {
            : matched        ? "path"
                             : "folder";
   category.set("from", from, "label-from");
-  if (matched) category.set("pattern", given.label_pattern, "label-pattern");
+  if (matched) {
+    category.set("pattern", given.label_pattern, "label-pattern");
+    try {
+      (void)Pattern(given.label_pattern, Code::kUsage);
+    } catch (Error& e) {
+      e.add_context("--label-pattern");
+      throw;
+    }
+  }
   if (!given.classes.empty())
     category.set("classes", ClassLabels(given.classes).names(), "classes");
 }

@@ -4,40 +4,69 @@
 
 #include "libcore/base/error.h"
 #include "libcore/vectorize/recipe/recipe_reader.h"
+#include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
 namespace {
 
 class RawExamples : public data::Examples {
  public:
-  explicit RawExamples(std::unique_ptr<Reader> reader)
-      : reader_(std::move(reader)), metadata_(reader_->metadata()) {}
+  RawExamples(std::unique_ptr<Reader> reader, Log log)
+      : reader_(std::move(reader)),
+        log_(std::move(log)),
+        metadata_(reader_->metadata()) {}
 
   const std::string& name() const override { return name_; }
   const data::Metadata& metadata() const override { return metadata_; }
   bool read(data::DataSet& set) override {
     if (reader_->read(set)) return true;
     metadata_ = reader_->metadata();
+    const std::string left = sentence_of(reader_->passed_over());
+    if (log_ && !left.empty()) log_(Level::kInfo, left);
     return false;
   }
 
  private:
   std::string name_ = "the raw data";
   std::unique_ptr<Reader> reader_;
+  Log log_;
   data::Metadata metadata_;
 };
+
+// The recipe with labels from elsewhere.
+Json with_labels_from(Json json, const RawExamplesOptions& options) {
+  if (!json.is_object() || !json.contains("tensors") ||
+      !json["tensors"].is_object() || !json["tensors"].contains("labels"))
+    return json;
+  Json& labels = json["tensors"]["labels"];
+  if (!labels.is_object()) return json;
+  const bool by_folder = labels.value("type", Json()) == "category" &&
+                         !labels.contains("pattern") &&
+                         labels.value("from", Json("folder")) == "folder";
+  const std::string from = !options.label_from.empty() ? options.label_from
+                           : by_folder && !options.table.empty() ? "label"
+                                                                 : "";
+  if (from.empty()) return json;
+  if (labels.value("type", Json()) == "number")
+    labels["from"] = split_list(from, "--label-from");
+  else
+    labels["from"] = from;
+  if (options.label_from.empty()) return json;
+  labels.erase("pattern");
+  return json;
+}
 
 }  // namespace
 
 std::unique_ptr<data::Examples> open_raw_examples(
-    const data::Metadata& known, const std::vector<std::string>& operands,
+    const data::Metadata& known, const Inputs& inputs,
     const RawExamplesOptions& options, BadRecords& bad) {
   if (known.recipe.is_null())
     bad_data(
         "the model has no recipe for raw data: its examples were not made by "
         "one; give it a DataSet stream");
-  Recipe recipe =
-      Recipe::from_json(known.recipe, "what the model has", Code::kData);
+  Recipe recipe = Recipe::from_json(with_labels_from(known.recipe, options),
+                                    "what the model has", Code::kData);
   if (options.log)
     for (const std::string& doubt : recipe.doubts())
       options.log(Level::kWarning, doubt);
@@ -54,7 +83,8 @@ std::unique_ptr<data::Examples> open_raw_examples(
   own.classes = known.classes;
   own.table = options.table;
   own.index = bad.tolerant();
-  return std::make_unique<RawExamples>(open_recipe(recipe, operands, own, bad));
+  return std::make_unique<RawExamples>(open_recipe(recipe, inputs, own, bad),
+                                       options.log);
 }
 
 }  // namespace dl::vectorize

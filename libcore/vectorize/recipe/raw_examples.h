@@ -6,11 +6,11 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "libcore/base/log.h"
 #include "libcore/data/examples.h"
 #include "libcore/vectorize/bad_records.h"
+#include "libcore/vectorize/source/record_source.h"
 
 namespace dl::vectorize {
 
@@ -19,14 +19,17 @@ struct RawExamplesOptions {
   std::int64_t threads = 0;
   bool labels = false;     // whether they are wanted, as for evaluation
   std::string table = {};  // as RecipeOptions::table
-  Log log = {};            // told of libraries of other versions; or none
+  // The column of the class, or of the number, in the place of the recipe's;
+  // "": the recipe's, or, with a table, its "label" where that is a folder.
+  std::string label_from = {};
+  Log log = {};  // told of libraries of other versions; or none
 };
 
 // known: what the model knows of its data.  `bad` must outlive the examples.
 // Throws Error: kData, it has no recipe, or one that is damaged; kUsage;
 // kNoInput.
 std::unique_ptr<data::Examples> open_raw_examples(
-    const data::Metadata& known, const std::vector<std::string>& operands,
+    const data::Metadata& known, const Inputs& inputs,
     const RawExamplesOptions& options, BadRecords& bad);
 
 }  // namespace dl::vectorize

@@ -19,7 +19,8 @@ const std::vector<SourceType>& sources() {
            "order of the names, of tar archives in their order, and of files. "
            "Columns: *path* below the folder or in the archive, *folder*, the "
            "name of the folder that holds the file, *name* of the file, and "
-           "*bytes*, its contents. Hidden files are passed over, and in "
+           "*bytes*, its contents; *folder* is empty for a file that lies "
+           "beside folders at the top. Hidden files are passed over, and in "
            "folders and archives those whose names end as no picture's.",
        .open = open_files},
       {.name = "webdataset",
@@ -29,8 +30,8 @@ const std::vector<SourceType>& sources() {
            "the first dot of their names. Columns: *key*, that path, and one "
            "for each suffix, such as *jpg* and *cls*. Where a *from* may be "
            "one of several columns it lists them, as jpg;png.",
-       .open = [](std::vector<std::string> operands,
-                  Suffixes) { return open_webdataset(std::move(operands)); }},
+       .open = [](Inputs inputs,
+                  Suffixes) { return open_webdataset(std::move(inputs)); }},
       {.name = "csv",
        .words =
            "A record for each row of CSV files, or of standard input. "
@@ -47,6 +48,7 @@ const std::vector<SourceType>& sources() {
 
 bool is_tensor(const std::string& name) {
   if (name == "id") return true;
+  if (displayed(name) != name) return false;  // control characters
   const std::size_t slash = std::min(name.find('/'), name.size());
   const std::string kind = name.substr(0, slash);
   return (kind == "features" || kind == "labels") && slash + 1 != name.size();
@@ -218,12 +220,11 @@ std::vector<std::string> Recipe::doubts() const {
   return sentences;
 }
 
-std::unique_ptr<RecordSource> Recipe::open(
-    std::vector<std::string> operands) const {
+std::unique_ptr<RecordSource> Recipe::open(Inputs inputs) const {
   return source->open_with != nullptr
-             ? source->open_with(std::move(operands),
+             ? source->open_with(std::move(inputs.operands),
                                  RecipeSettings(source_given, source->keys))
-             : source->open(std::move(operands), suffixes());
+             : source->open(std::move(inputs), suffixes());
 }
 
 std::span<const std::string_view> Recipe::suffixes() const {

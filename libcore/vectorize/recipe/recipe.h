@@ -27,7 +27,7 @@ struct SourceType {
   std::string_view name;   // "files"
   std::string_view words;  // its purpose, as dl-recipe(5) has it
   std::vector<RecipeKey> keys = {};
-  std::unique_ptr<RecordSource> (*open)(std::vector<std::string> operands,
+  std::unique_ptr<RecordSource> (*open)(Inputs inputs,
                                         Suffixes wanted) = nullptr;
   // In its place, of a source that has keys.
   std::unique_ptr<RecordSource> (*open_with)(std::vector<std::string> operands,
@@ -64,7 +64,7 @@ struct Recipe {
   // it was last used with.
   std::vector<std::string> doubts() const;
 
-  std::unique_ptr<RecordSource> open(std::vector<std::string> operands) const;
+  std::unique_ptr<RecordSource> open(Inputs inputs) const;
   bool is_of_tables() const { return source->name == "csv"; }
 
   // The ends of names of the files that are wanted; none: any.

@@ -20,11 +20,16 @@ struct MadeTensor {
   std::size_t bytes = 0;  // of an example
 };
 
+// Where contents come with their records, as from archives, a block ends with
+// the record that reaches it.
+constexpr std::size_t kBlockBytes = std::size_t{16} << 20;
+
 // Records that came one after the other.
 struct RecordBlock {
-  std::int64_t first = 0;  // the number of the first one in the input
   std::vector<Record> records;
+  std::vector<std::int64_t> numbers;  // of the records in the input
   std::vector<std::int64_t> seen;  // [records, tensors], by Vectorizer::see()
+  std::size_t bytes = 0;           // that the records hold
 };
 
 struct BlockResult {
@@ -32,9 +37,15 @@ struct BlockResult {
   std::vector<std::string> bad;
 };
 
-class RecipeReading : public RecipeReader {
+std::size_t bytes_in(const Record& record) {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : record.columns) bytes += value.size();
+  return bytes;
+}
+
+class RecipeReading : public Reader {
  public:
-  RecipeReading(const Recipe& recipe, const std::vector<std::string>& operands,
+  RecipeReading(const Recipe& recipe, const Inputs& inputs,
                 const RecipeOptions& options, BadRecords& bad)
       : recipe_(recipe.to_json()), options_(options), bad_(bad) {
     for (const RecipeTensor& tensor : recipe.tensors)
@@ -44,7 +55,7 @@ class RecipeReading : public RecipeReader {
     for (auto& [name, part] : start_.parts) part.classes.clear();
     schema_ = start_.schema;
     batch_ = record_examples(options.batch, schema_);
-    source_ = recipe.open(operands);
+    source_ = recipe.open(inputs);
     if (!options.table.empty())
       source_ = with_table(std::move(source_), options.table);
     const int threads = static_cast<int>(
@@ -58,7 +69,7 @@ class RecipeReading : public RecipeReader {
         [this](RecordBlock& block, int thread) {
           return work(block, workspaces_[static_cast<std::size_t>(thread)]);
         },
-        record_bytes());
+        record_bytes(), [](const RecordBlock& block) { return block.bytes; });
   }
 
   bool read(data::DataSet& set) override {
@@ -83,7 +94,8 @@ class RecipeReading : public RecipeReader {
   }
 
   std::int64_t examples() const override { return records_; }
-  std::int64_t passed_over() const override { return source_->passed_over(); }
+  std::int64_t bytes() const override { return bytes_; }
+  PassedOver passed_over() const override { return source_->passed_over(); }
 
   std::string warning() const override {
     for (const MadeTensor& tensor : tensors_)
@@ -137,22 +149,25 @@ class RecipeReading : public RecipeReader {
   // The next block of this part.
   bool cut(RecordBlock& block) {
     do {
-      block.records.clear();
-      block.seen.clear();
-      block.first = records_;
+      block = {};
       Record record;
       while (std::cmp_less(block.records.size(), batch_) &&
-             source_->next(record)) {
-        see(record, block.seen);
+             block.bytes < kBlockBytes && source_->next(record)) {
+        const std::int64_t number = records_++;
+        std::vector<std::int64_t> seen = see(record);
+        if (!options_.share.has(record)) continue;
+        block.seen.insert(block.seen.end(), seen.begin(), seen.end());
+        block.numbers.push_back(number);
+        block.bytes += bytes_in(record);
         block.records.push_back(std::move(record));
-        ++records_;
       }
       if (block.records.empty()) return false;
     } while (blocks_++ % options_.parts != options_.part - 1);
     return true;
   }
 
-  void see(Record& record, std::vector<std::int64_t>& seen) {
+  std::vector<std::int64_t> see(Record& record) {
+    std::vector<std::int64_t> seen;
     for (const MadeTensor& tensor : tensors_) {
       std::int64_t number = 0;
       if (record.problem.empty()) try {
@@ -163,9 +178,10 @@ class RecipeReading : public RecipeReader {
         }
       seen.push_back(number);
     }
+    return seen;
   }
 
-  BlockResult work(RecordBlock& block, const Workspaces& workspaces) const {
+  BlockResult work(RecordBlock& block, const Workspaces& workspaces) {
     BlockResult result;
     data::DataSet set =
         make_record(schema_, static_cast<std::int64_t>(block.records.size()));
@@ -175,6 +191,7 @@ class RecipeReading : public RecipeReader {
       try {
         if (!record.problem.empty()) bad_data(record.problem);
         load(record);
+        bytes_ += static_cast<std::int64_t>(bytes_in(record));
         put(record, std::span(block.seen).subspan(i * tensors_.size()),
             workspaces, n, set);
       } catch (const Error& e) {
@@ -182,8 +199,7 @@ class RecipeReading : public RecipeReader {
         result.bad.push_back(record.name + ": " + e.what());
         continue;
       }
-      if (options_.index)
-        set_index(set, n, block.first + static_cast<std::int64_t>(i));
+      if (options_.index) set_index(set, n, block.numbers[i]);
       ++n;
       record = {};  // its bytes are of no more use
     }
@@ -214,7 +230,7 @@ class RecipeReading : public RecipeReader {
   Schema schema_;
   std::int64_t batch_ = 1;
   std::unique_ptr<RecordSource> source_;
-  std::atomic<std::int64_t> records_ = 0;
+  std::atomic<std::int64_t> records_ = 0, bytes_ = 0;
   std::int64_t blocks_ = 0;
   bool ended_ = false;
   std::vector<Workspaces> workspaces_;
@@ -223,10 +239,10 @@ class RecipeReading : public RecipeReader {
 
 }  // namespace
 
-std::unique_ptr<RecipeReader> open_recipe(
-    const Recipe& recipe, const std::vector<std::string>& operands,
-    const RecipeOptions& options, BadRecords& bad) {
-  return std::make_unique<RecipeReading>(recipe, operands, options, bad);
+std::unique_ptr<Reader> open_recipe(const Recipe& recipe, const Inputs& inputs,
+                                    const RecipeOptions& options,
+                                    BadRecords& bad) {
+  return std::make_unique<RecipeReading>(recipe, inputs, options, bad);
 }
 
 }  // namespace dl::vectorize

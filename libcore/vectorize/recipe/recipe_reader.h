@@ -10,6 +10,7 @@
 
 #include "libcore/vectorize/reader.h"
 #include "libcore/vectorize/recipe/recipe.h"
+#include "libcore/vectorize/recipe/share.h"
 
 namespace dl::vectorize {
 
@@ -24,21 +25,17 @@ struct RecipeOptions {
   // The part to take of `parts` parts: every parts-th block from block
   // part - 1 on.
   std::int64_t part = 1, parts = 1;
-};
-
-class RecipeReader : public Reader {
- public:
-  // Files that were passed over, as their names are no picture's.
-  virtual std::int64_t passed_over() const = 0;
+  // The examples to take, by the names of their records.
+  Share share = {};
 };
 
 // A record of the stream is a block of the input, without its bad records: so
 // the stream is the same for any number of threads.
 // `bad` must outlive the reader.  Throws Error: kUsage, kNoInput, kData,
 // kConfig.
-std::unique_ptr<RecipeReader> open_recipe(
-    const Recipe& recipe, const std::vector<std::string>& operands,
-    const RecipeOptions& options, BadRecords& bad);
+std::unique_ptr<Reader> open_recipe(const Recipe& recipe, const Inputs& inputs,
+                                    const RecipeOptions& options,
+                                    BadRecords& bad);
 
 }  // namespace dl::vectorize
 

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/vectorize/source/ledger.h"
 #include "libcore/vectorize/source/record_source.h"
 
 namespace dl::vectorize {
@@ -41,6 +43,15 @@ class Names {
   const char* next() {
     return at_ < starts_.size() ? text_.data() + starts_[at_++] : nullptr;
   }
+  bool any_folder(const std::string& path) const {
+    return std::ranges::any_of(starts_, [&](std::size_t start) {
+      const char* name = text_.data() + start;
+      struct stat status {};
+      return !is_file(name) &&
+             ::stat((path + "/" + name).c_str(), &status) == 0 &&
+             S_ISDIR(status.st_mode);
+    });
+  }
   // Whether the folder says that a name it gave is a regular file's.
   static bool is_file(const char* name) {
     return name[std::strlen(name) + 1] == kFile;
@@ -55,8 +66,8 @@ class Names {
 
 class FolderSource : public RecordSource {
  public:
-  FolderSource(std::string root, Suffixes wanted)
-      : root_(std::move(root)), wanted_(wanted) {
+  FolderSource(std::string root, Suffixes wanted, Ledger* ledger)
+      : root_(std::move(root)), wanted_(wanted), ledger_(ledger) {
     while (root_.size() > 1 && root_.ends_with('/')) root_.pop_back();
     struct stat status {};
     if (::stat(root_.c_str(), &status) != 0)
@@ -81,7 +92,7 @@ class FolderSource : public RecordSource {
     return false;
   }
 
-  std::int64_t passed_over() const override { return passed_over_; }
+  PassedOver passed_over() const override { return passed_over_; }
 
  private:
   struct Folder {
@@ -94,6 +105,12 @@ class FolderSource : public RecordSource {
   void enter(const std::string& path, const struct stat& status) {
     open_.push_back(
         {path, status.st_dev, status.st_ino, Names(root_ + "/" + path)});
+  }
+
+  // Whether there are folders beside the files at the top.
+  bool has_folders() {
+    if (!has_folders_) has_folders_ = open_.front().names.any_folder(root_);
+    return *has_folders_;
   }
 
   // False: there is no record of it.
@@ -118,12 +135,13 @@ class FolderSource : public RecordSource {
       return false;
     }
     if (!has_suffix(path, wanted_)) {
-      ++passed_over_;
+      ++passed_over_[suffix_of(path)];
       return false;
     }
+    if (ledger_ != nullptr && !ledger_->take(whole)) return false;
     record = record_of_file(path);
-    // Files at the top have the folder's own name.
-    if (path.find('/') == std::string::npos)
+    // Files at the top have the folder's own name, if it holds files alone.
+    if (path.find('/') == std::string::npos && !has_folders())
       record.columns["folder"] = root_.substr(root_.rfind('/') + 1);
     record.name = in_quotes(whole);
     record.file = whole;
@@ -139,15 +157,17 @@ class FolderSource : public RecordSource {
 
   std::string root_;
   Suffixes wanted_;
+  Ledger* ledger_;
   std::vector<Folder> open_;  // from the root to where the walk is
-  std::int64_t passed_over_ = 0;
+  std::optional<bool> has_folders_;
+  PassedOver passed_over_;
 };
 
 }  // namespace
 
 std::unique_ptr<RecordSource> open_folder(const std::string& path,
-                                          Suffixes wanted) {
-  return std::make_unique<FolderSource>(path, wanted);
+                                          Suffixes wanted, Ledger* ledger) {
+  return std::make_unique<FolderSource>(path, wanted, ledger);
 }
 
 }  // namespace dl::vectorize

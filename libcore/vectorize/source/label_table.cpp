@@ -36,7 +36,7 @@ class WithTable : public RecordSource {
       record.columns.emplace(columns_[i], row->second[i]);
     return true;
   }
-  std::int64_t passed_over() const override { return source_->passed_over(); }
+  PassedOver passed_over() const override { return source_->passed_over(); }
 
  private:
   void take(const CsvRows& csv, std::size_t columns) {

@@ -3,7 +3,8 @@
 // A source cuts: it decodes nothing.  Records of files have the columns
 //
 //   path    below the folder, or as the operand has it: "cat/01.jpg"
-//   folder  the name of the folder that holds the file: "cat"
+//   folder  the name of the folder that holds the file: "cat"; of one beside
+//           folders, "", as they are more likely the classes
 //   name    "01.jpg"
 //   bytes   the contents
 //
@@ -13,17 +14,28 @@
 #define DL_LIBCORE_VECTORIZE_SOURCE_RECORD_SOURCE_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "libcore/base/log.h"
 #include "libcore/io/source.h"
 #include "libcore/vectorize/recipe/keys.h"
 #include "libcore/vectorize/record.h"
 
 namespace dl::vectorize {
+
+class Ledger;  // ledger.h
+
+// Files that were passed over, as their names say that they are of another
+// kind: how many, by the end of the name in lower case, ".heic".
+using PassedOver = std::map<std::string, std::int64_t>;
+// "3 files were passed over, whose names end as no picture's: 2 .heic, 1 .txt";
+// "" if there are none.
+std::string sentence_of(const PassedOver& files);
 
 class RecordSource {
  public:
@@ -34,28 +46,38 @@ class RecordSource {
   // Throws Error: kData, kNoInput, kIo: nothing can come after it.
   virtual bool next(Record& record) = 0;
 
-  // Files that were passed over, as their names say that they are of another
-  // kind.
-  virtual std::int64_t passed_over() const { return 0; }
+  virtual PassedOver passed_over() const { return {}; }
 };
 
 // Ends of names in lower case, with their dot, of the files that are wanted.
 // A name without a dot, and an operand, is wanted whatever it is called.
 using Suffixes = std::span<const std::string_view>;
 bool has_suffix(std::string_view name, Suffixes wanted);
+// The end of a name in lower case, ".jpg"; "" without a dot.
+std::string suffix_of(std::string_view name);
 
 // A file's record, but for what is to be read.
 Record record_of_file(std::string_view path);
 
-// Operands: folders with all below them, files, tar archives (packed by gzip,
-// zstd or not), "-" and "pipe:COMMAND", which give a tar archive.
-std::unique_ptr<RecordSource> open_files(std::vector<std::string> operands,
-                                         Suffixes wanted);
+// The inputs of a run.
+struct Inputs {
+  // Folders with all below them, files, tar archives (packed by gzip, zstd or
+  // not), "-" and "pipe:COMMAND", which give a tar archive.
+  std::vector<std::string> operands;
+  // A file of names of more of them, "-" for standard input; "": none.
+  std::string list = {};
+  char separator = '\n';  // behind each name of the list
+  // Passes over those that were taken before; or none.
+  Ledger* ledger = nullptr;
+  // How often a command that failed is started again, and who is told.
+  std::int64_t retries = 0;
+  Log log = {};
+};
+std::unique_ptr<RecordSource> open_files(Inputs inputs, Suffixes wanted);
 
-// Files of these operands that stand together and have one name up to its first
+// Files of these inputs that stand together and have one name up to its first
 // dot, as records with a column for each suffix, and "key", that name.
-std::unique_ptr<RecordSource> open_webdataset(
-    std::vector<std::string> operands);
+std::unique_ptr<RecordSource> open_webdataset(Inputs inputs);
 
 // Records of files with more columns: those that a CSV table with a header has
 // beside the first one, which names a file by its path or its name.  A file
@@ -69,10 +91,17 @@ std::unique_ptr<RecordSource> with_table(std::unique_ptr<RecordSource> source,
 std::unique_ptr<RecordSource> open_csv_source(std::vector<std::string> operands,
                                               const RecipeSettings& settings);
 
+// For a file that is to be written.
+// Throws Error: kUsage, it lies in a folder among the operands and would be one
+// of its pictures.
+void refuse_picture_of(const std::string& output,
+                       const std::vector<std::string>& operands);
+
 // The files below a folder, each folder's in byte order of their names.  Links
 // are followed, but for those that lead back to a folder that they are in.
+// ledger: as of Inputs.
 std::unique_ptr<RecordSource> open_folder(const std::string& path,
-                                          Suffixes wanted);
+                                          Suffixes wanted, Ledger* ledger);
 
 // The files of a tar archive, in its order: ustar, pax and GNU.
 std::unique_ptr<RecordSource> open_tar(std::unique_ptr<io::Source> source,

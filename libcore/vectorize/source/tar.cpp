@@ -77,6 +77,7 @@ class TarSource : public RecordSource {
   bool next(Record& record) override {
     while (read_header()) {
       const char type = header_[kType.at];
+      described_ = type == 'L' || type == 'K' || type == 'x';
       switch (type) {
         case 'L':
           long_name_ = text(extra());
@@ -101,7 +102,7 @@ class TarSource : public RecordSource {
     return false;
   }
 
-  std::int64_t passed_over() const override { return passed_over_; }
+  PassedOver passed_over() const override { return passed_over_; }
 
  private:
   [[noreturn]] void fail(const std::string& what) {
@@ -116,29 +117,38 @@ class TarSource : public RecordSource {
          "; the archive was cut short");
   }
 
-  // False at the end, which two blocks of zeros mark, or the input's end does.
-  bool read_header() {
-    path_.clear();
+  // The next block; false at the end of the input.
+  bool read_block() {
     const std::size_t n =
         io::read_full(*source_, std::as_writable_bytes(std::span(header_)));
-    if (n == 0) return false;
-    if (n < header_.size()) fail("ends inside a header; it was cut short");
-    if (header_ == TarHeader{}) {
-      drain();
-      return false;
-    }
-    if (!sum_fits(header_)) fail("has a header whose checksum is wrong");
+    if (n == 0 || n == header_.size()) return n > 0;
+    source_->close();  // a command that failed is the reason
+    fail("ends inside a header; the archive was cut short");
+  }
+
+  // False at the end, which blocks of zeros mark.  Archives that were joined
+  // have more behind them.
+  bool read_header() {
+    path_.clear();
+    bool ended = false;
+    do {
+      if (read_block()) continue;
+      if (ended && !described_) return false;
+      source_->close();
+      fail(std::string("ends ") +
+           (described_ ? "behind a header that describes the next one"
+                       : "without the zeros that mark its end") +
+           "; the archive was cut short");
+    } while (header_ == TarHeader{} && (ended = true));
+    if (ended && described_)
+      fail("ends behind a header that describes the next one");
+    if (!sum_fits(header_))
+      fail(ended ? "has bytes behind its end that are no archive's"
+                 : "has a header whose checksum is wrong");
     size_ = pax_size_ != kNoSize ? pax_size_ : number_of(header_, kSize);
     pax_size_ = kNoSize;
     if (size_ < 0) fail("has a header with a size that is none");
     return true;
-  }
-
-  // Reads on behind the end, so that a command can finish its output.
-  void drain() {
-    std::array<std::byte, 4096> rest{};
-    while (source_->read(rest) > 0) {
-    }
   }
 
   void skip(std::int64_t bytes) {
@@ -227,7 +237,7 @@ class TarSource : public RecordSource {
       problem = "it has " + std::to_string(size_) + " bytes, want " +
                 std::to_string(kMaxRecordFile) + " at most";
     const bool wanted = has_suffix(path_, wanted_);
-    if (!wanted) ++passed_over_;
+    if (!wanted) ++passed_over_[suffix_of(path_)];
     start(record, path_);
     if (problem.empty()) problem = record.problem;
     if (!wanted || !problem.empty()) {
@@ -279,7 +289,8 @@ class TarSource : public RecordSource {
   std::int64_t size_ = 0, pax_size_ = kNoSize;
   std::string long_name_, path_;
   bool sparse_ = false;
-  std::int64_t passed_over_ = 0;
+  bool described_ = false;  // the next header, by the one before it
+  PassedOver passed_over_;
 };
 
 }  // namespace

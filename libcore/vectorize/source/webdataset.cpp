@@ -16,13 +16,14 @@ std::size_t dot_of(const std::string& path) {
 
 class WebDataset : public RecordSource {
  public:
-  explicit WebDataset(std::vector<std::string> operands)
-      : files_(open_files(std::move(operands), {})) {}
+  explicit WebDataset(Inputs inputs)
+      : files_(open_files(std::move(inputs), {})) {}
 
   bool next(Record& record) override {
     if (!pending_ && !fetch()) return false;
     const std::string key = key_;
     record = {};
+    bytes_ = 0;
     record.columns.emplace("key", key);
     do {
       take(record);
@@ -45,32 +46,39 @@ class WebDataset : public RecordSource {
     const std::string suffix =
         path.substr(std::min(dot_of(path) + 1, path.size()));
     if (record.name.empty()) record.name = file_.name;
+    if (!record.problem.empty()) return;
     if (file_.problem.empty()) {
       try {
         load(file_);
-        if (!record.columns.emplace(suffix, std::move(file_.columns["bytes"]))
-                 .second)
-          file_.problem = "its example has two files with this suffix";
+        std::string& bytes = file_.columns["bytes"];
+        bytes_ += bytes.size();
+        if (bytes_ > kMaxRecordFile)
+          bad_data("the files of its example have more than " +
+                   std::to_string(kMaxRecordFile) + " bytes together");
+        if (!record.columns.emplace(suffix, std::move(bytes)).second)
+          bad_data("its example has two files with this suffix");
       } catch (const Error& e) {
         file_.problem = e.what();
       }
     }
-    if (file_.problem.empty() || !record.problem.empty()) return;
+    if (file_.problem.empty()) return;
     record.name = file_.name;
     record.problem = file_.problem;
+    record.columns.clear();  // of no more use
+    record.columns.emplace("key", key_);
   }
 
   std::unique_ptr<RecordSource> files_;
   Record file_;  // the next one, if pending_
   std::string key_;
+  std::size_t bytes_ = 0;  // of the record so far
   bool pending_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<RecordSource> open_webdataset(
-    std::vector<std::string> operands) {
-  return std::make_unique<WebDataset>(std::move(operands));
+std::unique_ptr<RecordSource> open_webdataset(Inputs inputs) {
+  return std::make_unique<WebDataset>(std::move(inputs));
 }
 
 }  // namespace dl::vectorize

@@ -1,4 +1,8 @@
+// Regular expressions, by RE2.
+
 #include "libcore/vectorize/table/pattern.h"
+
+#include <re2/re2.h>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -6,39 +10,53 @@
 namespace dl::vectorize {
 namespace {
 
-// The library goes deeper with each letter, and long ones overflow the stack.
-constexpr std::size_t kLongest = 4096;
+RE2::Options options_of_patterns() {
+  RE2::Options options;
+  options.set_log_errors(false);
+  return options;
+}
 
 }  // namespace
 
-Pattern::Pattern(const RecipeSettings& settings) {
-  if (!settings.has("pattern")) return;
-  source_ = settings.text("pattern");
-  try {
-    expression_.emplace(source_);
-  } catch (const std::regex_error&) {
-    bad_config("pattern: " + in_quotes(source_) + " is no regular expression");
-  }
+struct Pattern::Engine {
+  explicit Engine(const std::string& text)
+      : source(text), whole("(" + text + ")", options_of_patterns()) {}
+  std::string source;
+  RE2 whole;  // with parentheses around all of it
+};
+
+Pattern::Pattern(const std::string& expression, Code code) {
+  if (expression.empty()) return;
+  // Alone first, as parentheses around it could make up for others.
+  const RE2 alone(expression, options_of_patterns());
+  engine_ = std::make_unique<Engine>(expression);
+  const std::string& error =
+      alone.ok() ? engine_->whole.error() : alone.error();
+  if (!error.empty())
+    throw Error{code, in_quotes(expression) + " is no regular expression (" +
+                          displayed(error) + ")"};
 }
 
+Pattern::Pattern(const RecipeSettings& settings) try
+    : Pattern(settings.has("pattern") ? settings.text("pattern") : "",
+              Code::kConfig) {
+} catch (Error& e) {
+  e.add_context("pattern");
+  throw;
+}
+
+Pattern::~Pattern() = default;
+Pattern::Pattern(Pattern&&) noexcept = default;
+
 std::string Pattern::part_of(const std::string& text) const {
-  if (!expression_) return text;
-  if (text.size() > kLongest)
-    bad_data("a text of " + std::to_string(text.size()) +
-             " bytes for the pattern, want " + std::to_string(kLongest) +
-             " at most");
-  std::smatch match;
-  bool found = false;
-  try {
-    found = std::regex_search(text, match, *expression_);
-  } catch (const std::regex_error&) {
-    bad_data(clipped(text) + " is too much for the pattern " +
-             in_quotes(source_));
-  }
-  if (!found)
+  if (!engine_) return text;
+  std::string all, first;
+  const bool has_parts = engine_->whole.NumberOfCapturingGroups() > 1;
+  if (!(has_parts ? RE2::PartialMatch(text, engine_->whole, &all, &first)
+                  : RE2::PartialMatch(text, engine_->whole, &all)))
     bad_data(in_quotes(text) + " has nothing that fits the pattern " +
-             in_quotes(source_));
-  return match.size() > 1 ? match[1].str() : match[0].str();
+             in_quotes(engine_->source));
+  return has_parts ? first : all;
 }
 
 }  // namespace dl::vectorize

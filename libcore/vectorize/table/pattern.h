@@ -4,8 +4,7 @@
 #ifndef DL_LIBCORE_VECTORIZE_TABLE_PATTERN_H_
 #define DL_LIBCORE_VECTORIZE_TABLE_PATTERN_H_
 
-#include <optional>
-#include <regex>
+#include <memory>
 #include <string>
 
 #include "libcore/vectorize/recipe/keys.h"
@@ -16,21 +15,29 @@ inline constexpr RecipeKey kPatternKey = {
     .name = "pattern",
     .kind = KeyKind::kText,
     .doc =
-        "A regular expression, as JavaScript has them, that is found in the "
-        "text; what its first parentheses match is taken, or all of it. A "
-        "text without it is a bad record."};
+        "A regular expression in RE2's syntax (as Perl's, without what looks "
+        "ahead or back) that is found in the text; what its first parentheses "
+        "match is taken, or all of it. A text without it is a bad record."};
 
+// A regular expression, found in time that grows as the text does.
 class Pattern {
  public:
-  // Throws Error: kConfig, it is no regular expression.
+  // "": none.
+  // Throws Error: code, "'(' is no regular expression (missing ): ()".
+  Pattern(const std::string& expression, Code code);
+  // The key of a vectorizer.
+  // Throws Error: kConfig.
   explicit Pattern(const RecipeSettings& settings);
+  ~Pattern();
+  Pattern(Pattern&&) noexcept;
+
   // The whole text without a pattern.
   // Throws Error: kData, it is not in the text.
   std::string part_of(const std::string& text) const;
 
  private:
-  std::string source_;
-  std::optional<std::regex> expression_;
+  struct Engine;
+  std::unique_ptr<Engine> engine_;
 };
 
 }  // namespace dl::vectorize

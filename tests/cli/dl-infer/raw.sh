@@ -63,3 +63,28 @@ echo "status $?"
 echo '== another recipe than the model knows'
 dl-preprocess images --size 6x6 --fit crop --interpolation bicubic --color grey --max-bad 1 -q new -o other.dls
 dl-infer --model m.safetensors other.dls >other && cmp -s piped other || echo 'other predictions'
+echo '== without --raw'
+dl-infer --model m.safetensors some.bmp
+echo "status $?"
+dl-infer --model m.safetensors new
+echo "status $?"
+dl-infer --model m.safetensors --raw new -o new/dark/1.bmp
+echo "status $?"
+echo '== labels in a table, or elsewhere'
+(cd new && echo path,label,kind && for file in */*; do echo "$file,${file%/*},light"; done) >labels.csv
+dl-eval --model m.safetensors --raw new --max-bad 1 --labels labels.csv --json 2>/dev/null >table.json
+dl-eval --model m.safetensors --raw new --max-bad 1 --json 2>/dev/null | cmp - table.json && echo 'as by folders'
+dl-eval --model m.safetensors --raw new --max-bad 1 --labels labels.csv --label-from kind 2>/dev/null |
+  sed -n 's/ *accuracy *//p'
+dl-eval --model m.safetensors --raw new --max-bad 1 --labels labels.csv --label-from king
+echo "status $?"
+dl-eval --model m.safetensors new.dls --label-from kind
+echo "status $?"
+echo '== files that are passed over'
+touch new/light/{a,b}.heic
+dl-infer --model m.safetensors --raw new/light --max-bad 1 | wc -l
+echo '== through other programs'
+dl-export m.safetensors -o m.onnx && dl-import -q m.onnx -o back.safetensors
+dl-infer -q --model back.safetensors --raw new/dark | jq -c '[.id, .class]' >back
+dl-infer -q --model m.safetensors --raw new/dark | jq -c '[.id, .class]' | cmp - back && echo 'the same classes'
+dl-export m.safetensors -o m.keras

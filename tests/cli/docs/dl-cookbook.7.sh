@@ -25,6 +25,8 @@ for i in range(12):
 PY
 run_next 'dl-preprocess images'
 run_next 'preview-augment'
+run_next '--ledger'
+find . -maxdepth 1 -name 'pets-*.safetensors' | wc -l
 
 awk 'BEGIN { for (i = 0; i < 60; ++i)
   if (i % 2) print "spam\tbuy " i " pills now!!"; else print "ham\tsee you at " i " today" }' >messages.tsv

@@ -1,6 +1,11 @@
 . "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
 page man/dl-preprocess.1.scd
 
+. "$DL_TEST_ROOT/tests/cli/_pictures.sh"
+picture photos/cats/1.png 30 20 1
+picture photos/dogs/1.ppm 20 30 2
+run_next '--ledger'
+dl-shard --info photos-*.dls | grep '^examples'
 animals animals.csv
 awk -F, 'NR > 1 { printf "{\"height\":%s,\"weight\":%s,\"species\":\"%s\"}\n", $1, $2, $3 }' \
   animals.csv >animals.jsonl
@@ -24,13 +29,16 @@ example = json.load(sys.stdin)
 print(example["id"], example["features"][11999:12001])'
 skip_next 'numpy' 'wants NumPy'
 
-. "$DL_TEST_ROOT/tests/cli/_pictures.sh"
-picture photos/cats/1.png 30 20 1
-picture photos/dogs/1.ppm 20 30 2
 run_next 'dl-preprocess images'
 
 mnist . 96 1
 run_next 'dl-shard -n 16'
+
+for i in {1..9}; do
+  picture "scans/patient$i/ill_$i.ppm" 8 8 "$i" && picture "scans/patient$i/well_$i.ppm" 8 8 "1$i"
+done
+run_next '--group'
+ls scans-*.dls
 
 animals iris.csv
 echo '1,,cat' >>iris.csv  # a value is missing

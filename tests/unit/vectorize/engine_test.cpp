@@ -38,6 +38,26 @@ TEST_CASE("results come in the order of their blocks") {
   }
 }
 
+TEST_CASE("no block is cut while others hold too much") {
+  std::atomic<int> held = 0, most = 0;
+  Numbers engine(
+      4,
+      [&, next = 0](int& block) mutable {
+        most = std::max<int>(most, ++held);
+        block = next;
+        return next++ < 50;
+      },
+      [&](int& block, int) {
+        --held;
+        return block;
+      },
+      0, [](const int&) { return Numbers::kMostBytes; });
+  int count = 0;
+  while (engine.next()) ++count;
+  CHECK(count == 50);
+  CHECK(most == 1);
+}
+
 TEST_CASE("no more blocks are cut than fit") {
   std::atomic<int> cut = 0;
   Numbers engine(

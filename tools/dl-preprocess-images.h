@@ -1,0 +1,91 @@
+// The inputs of dl-preprocess that a recipe makes examples of.
+
+#ifndef DL_TOOLS_DL_PREPROCESS_IMAGES_H_
+#define DL_TOOLS_DL_PREPROCESS_IMAGES_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "libcore/base/error.h"
+#include "libcore/base/json.h"
+#include "libcore/cli/tool.h"
+#include "libcore/io/source.h"
+#include "libcore/vectorize/class_labels.h"
+#include "libcore/vectorize/recipe/recipe_reader.h"
+#include "libcore/vectorize/source/ledger.h"
+#include "tools/dl-preprocess-fit.h"
+#include "tools/dl-preprocess-options.h"
+
+// Null without --ledger.
+inline std::unique_ptr<dl::vectorize::Ledger> open_ledger(const Args& a) {
+  if (a.ledger.empty()) return nullptr;
+  using dl::vectorize::LedgerBy;
+  auto ledger = std::make_unique<dl::vectorize::Ledger>(
+      a.ledger, a.by == "name" ? LedgerBy::kName : LedgerBy::kDigest, a.output);
+  ledger->check_recipe(recipe_of(a).to_json());
+  if (!a.reader.classes.empty() && !ledger->classes().empty() &&
+      dl::vectorize::ClassLabels(a.reader.classes).names() != ledger->classes())
+    throw dl::Error{dl::Code::kConfig,
+                    "--classes: the outputs of the ledger '" + a.ledger +
+                        "' have other classes; give those, or another "
+                        "--ledger"};
+  return ledger;
+}
+
+// Says what a ledger found beside what is new.
+inline void report_ledger(dl::vectorize::Ledger& ledger) {
+  for (const std::string& remark : ledger.remarks())
+    dl::cli::log()(dl::Level::kWarning, remark);
+}
+
+// The examples that there will be, with the bad ones, for the time that is
+// left; 0: it is not known.
+inline std::int64_t total_of(const Args& a,
+                             const std::vector<std::string>& inputs) {
+  if (a.examples > 0 || a.format != "images") return a.examples;
+  const auto is_picture = [](const std::string& input) {
+    return dl::io::names_file(input) &&
+           !dl::vectorize::suffix_of(input).empty() &&
+           dl::vectorize::has_suffix(
+               input, dl::vectorize::find_vectorizer("image")->suffixes);
+  };
+  const bool is_known =
+      a.list.empty() && !a.null && std::ranges::all_of(inputs, is_picture);
+  return is_known ? static_cast<std::int64_t>(inputs.size()) : 0;
+}
+
+// By a recipe.
+inline std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
+    const Args& a, const std::vector<std::string>& operands,
+    const Output& output, dl::vectorize::Ledger* ledger,
+    dl::vectorize::BadRecords& bad) {
+  const dl::vectorize::Recipe recipe = recipe_of(a);
+  for (const std::string& doubt : recipe.doubts())
+    dl::cli::log()(dl::Level::kWarning, doubt);
+  dl::vectorize::Inputs inputs;
+  inputs.operands = operands;
+  inputs.list = a.list.empty() && a.null ? "-" : a.list;
+  if (a.null) inputs.separator = '\0';
+  inputs.ledger = ledger;
+  inputs.retries = a.retries;
+  inputs.log = dl::cli::log();
+  if (operands.empty() && inputs.list.empty() && !recipe.is_of_tables())
+    dl::bad_usage("want a folder of pictures, pictures, or a tar archive");
+  dl::vectorize::RecipeOptions options;
+  options.batch = a.reader.batch;
+  options.threads = a.threads;
+  options.labels = !a.no_labels;
+  options.table = a.labels;
+  options.index = bad.tolerant();
+  options.share = output.examples;
+  if (ledger != nullptr) options.classes = ledger->classes();
+  std::tie(options.part, options.parts) = part_of(a.part);
+  return open_recipe(recipe, inputs, options, bad);
+}
+
+#endif  // DL_TOOLS_DL_PREPROCESS_IMAGES_H_
