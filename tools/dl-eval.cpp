@@ -116,7 +116,9 @@ dl::eval::Evaluations evaluate_all(const Args& a,
   for_each_input(model, options, specs, std::max<std::int64_t>(a.local, 1),
                  [&](dl::nn::Predictor& predictor, const std::string& spec) {
                    auto part = dl::eval::make_evaluations(chosen, subjects);
-                   evaluate(part, subjects, predictor, spec, seen);
+                   dl::read_streams(model, [&] {
+                     evaluate(part, subjects, predictor, spec, seen);
+                   });
                    const std::lock_guard lock(mutex);
                    dl::eval::merge(total, std::move(part));
                  });
@@ -127,8 +129,7 @@ dl::eval::Evaluations evaluate_all(const Args& a,
 dl::eval::Evaluations merge_all(const Args& a) {
   a.options->refuse(
       {"model", "evaluate", "top", "threshold", "batch", "threads", "local",
-       "device", "precision", "raw", "max-bad", "labels",
-       "label-from"},
+       "device", "precision", "raw", "max-bad", "labels", "label-from"},
       "does not go with --merge, which takes reports");
   dl::eval::Evaluations total;
   std::set<std::string> merged;

@@ -39,9 +39,10 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "input shape, such as 28,28,1, where the model leaves it open");
   opt.add("classes", &a.classes, "NAMES",
           "class names, separated by commas, such as cat,dog");
-  opt.add("normalize", &a.normalize, "KIND",
-          "scaling done outside the model: scale (bytes to 0..1), signed (bytes "
-          "to -1..1), imagenet or vgg");
+  opt.add(
+      "normalize", &a.normalize, "KIND",
+      "scaling done outside the model: scale (bytes to 0..1), signed (bytes "
+      "to -1..1), imagenet or vgg");
   opt.add("check", &a.check, "DATA",
           "run the imported model on the inputs in DATA and compare its "
           "outputs with recorded ones");

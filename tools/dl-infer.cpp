@@ -125,8 +125,7 @@ void run(const Args& a) {
   if (!a.raw) a.options->refuse({"max-bad"}, "is for --raw");
   if (a.max_bad < 0) dl::bad_usage("--max-bad must not be negative");
   if (a.options->given("sample")) return write_samples(a);
-  const std::vector<std::string> specs =
-      dl::inputs_of(a.operands, a.data_list);
+  const std::vector<std::string> specs = dl::inputs_of(a.operands, a.data_list);
   dl::io::refuse_overwriting(a.output, specs);
   dl::io::refuse_overwriting(a.output, {a.model});
   if (a.raw) dl::vectorize::refuse_picture_of(a.output, specs);
@@ -164,7 +163,8 @@ void run(const Args& a) {
   } else {
     dl::suggest_raw(specs);
     dl::data::warn_of_missing(specs, dl::cli::log());
-    for (const std::string& spec : specs) predictor.run(spec, see, take);
+    for (const std::string& spec : specs)
+      dl::read_streams(whole, [&] { predictor.run(spec, see, take); });
   }
   if (examples == 0) dl::bad_data("the inputs have no examples");
   if (state) state->check_complete();

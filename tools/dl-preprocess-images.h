@@ -20,6 +20,7 @@
 #include "libcore/vectorize/source/ledger.h"
 #include "tools/dl-preprocess-fit.h"
 #include "tools/dl-preprocess-options.h"
+#include "tools/dl-preprocess-outputs.h"
 
 // Null without --ledger.
 inline std::unique_ptr<dl::vectorize::Ledger> open_ledger(const Args& a) {

@@ -25,6 +25,7 @@
 #include "tools/dl-preprocess-fit.h"
 #include "tools/dl-preprocess-images.h"
 #include "tools/dl-preprocess-options.h"
+#include "tools/dl-preprocess-outputs.h"
 #include "tools/dl-preprocess-report.h"
 
 namespace {
@@ -112,6 +113,7 @@ void run(Args& a, std::vector<std::string> arguments) {
   }
   take_format(a);
   check_options(a);
+  check_outputs(a);
   std::vector<std::string> inputs = dl::io::expand_operands(a.operands);
   if (a.print_recipe) {
     std::cout << shown_recipe(a, inputs).dump(2) << '\n';

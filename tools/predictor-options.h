@@ -65,8 +65,8 @@ inline std::unique_ptr<data::Examples> open_raw(
   options.table = table;
   options.label_from = label_from;
   options.log = cli::log();
-  return vectorize::open_raw_examples(model.data, {.operands = inputs},
-                                      options, bad);
+  return vectorize::open_raw_examples(model.data, {.operands = inputs}, options,
+                                      bad);
 }
 
 // Folders are no DataSet streams.
@@ -76,6 +76,18 @@ inline void suggest_raw(const std::vector<std::string>& inputs) {
     if (io::names_file(input) && std::filesystem::is_directory(input, ignored))
       bad_usage(in_quotes(input) +
                 " is a folder; the pictures in it are taken with --raw");
+}
+
+// Reads inputs by `run`; a model that knows of raw data takes pictures, too.
+template <typename Run>
+void read_streams(const nn::Model& model, const Run& run) try {
+  run();
+} catch (const Error& e) {
+  const std::string what = e.what();
+  if (e.code() != Code::kData || model.data.recipe.is_null() ||
+      what.find(" is no DataSet stream") == std::string::npos)
+    throw;
+  throw Error{Code::kData, what + "; pictures are taken with --raw"};
 }
 
 // Says how many were left out, and the first of them.

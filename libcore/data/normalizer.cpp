@@ -86,8 +86,8 @@ Normalizer fit_pictures(std::string_view kind, const Metadata& metadata) {
                "' is for pictures of three channels, as bytes");
   const auto color = Json::json_pointer("/tensors/features/color");
   const Json& recipe = metadata.recipe;
-  const bool bgr = recipe.is_object() && recipe.contains(color) &&
-                   recipe.at(color) == "bgr";
+  const bool bgr =
+      recipe.is_object() && recipe.contains(color) && recipe.at(color) == "bgr";
   return picture_normalizer(kind, bgr);
 }
 

@@ -196,12 +196,9 @@ std::string looks_like(std::span<const std::byte> start) {
 
 std::string no_stream_but(std::span<const std::byte> start) {
   const FileKind kind = file_kind(start);
-  const bool is_raw = kind.text.starts_with("text (") || kind.what == kSound || kind.what == kTable ||
+  const bool is_raw = kind.text.starts_with("text (") || kind.what == kImage ||
+                      kind.what == kSound || kind.what == kTable ||
                       kind.what == kArrays;
-  if (kind.what == kImage)
-    return kind.text +
-           ": dl-preprocess images makes one of pictures; dl-infer and dl-eval "
-           "take them as they are with --raw";
   if (is_raw) return kind.text + ": dl-preprocess makes one of raw data";
   return kind.what == kPacked
              ? kind.text + ": read 'pipe:" + kind.unpack + " FILE'"

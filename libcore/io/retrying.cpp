@@ -49,8 +49,8 @@ class Retrying : public Source {
   void start_again(std::string why) {
     for (;;) {
       if (log_)
-        log_(Level::kWarning, why + "; starting it again after " +
-                                  format("%g s", wait_));
+        log_(Level::kWarning,
+             why + "; starting it again after " + format("%g s", wait_));
       std::this_thread::sleep_for(std::chrono::duration<double>(wait_));
       wait_ = std::min(2 * wait_, kLongestWait);
       --left_;
@@ -68,8 +68,9 @@ class Retrying : public Source {
     std::vector<std::byte> buffer(std::size_t{1} << 16);
     Digest again;
     for (std::uint64_t rest = bytes_; rest > 0;) {
-      const auto n = source_->read(std::span(buffer).first(
-          static_cast<std::size_t>(std::min<std::uint64_t>(rest, buffer.size()))));
+      const auto n =
+          source_->read(std::span(buffer).first(static_cast<std::size_t>(
+              std::min<std::uint64_t>(rest, buffer.size()))));
       if (n == 0) {
         source_->close();  // throws if it failed again
         break;

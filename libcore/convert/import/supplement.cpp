@@ -115,9 +115,9 @@ void normalize_bytes(nn::Model& model, const std::string& kind) {
               " is of red, green and blue, and the model's input has " +
               std::to_string(columns_of_input(model)) + " channels");
   model.normalizers.inputs = {
-      is_of_pictures   ? data::picture_normalizer(kind, false)
+      is_of_pictures    ? data::picture_normalizer(kind, false)
       : kind == "scale" ? data::Normalizer{"scale", {0}, {1 / 255.0}}
-                      : data::Normalizer{"scale", {127.5}, {1 / 127.5}}};
+                        : data::Normalizer{"scale", {127.5}, {1 / 127.5}}};
 }
 
 std::string training_of(const Imported& imported) {

@@ -186,7 +186,8 @@ void read_gif(std::string_view bytes, const DecodeLimits& limits,
   for (;;) {
     GifRecordType type = UNDEFINED_RECORD_TYPE;
     file.check(::DGifGetRecordType(file.get(), &type));
-    if (type == IMAGE_DESC_RECORD_TYPE) return read_gif_picture(file, rest, out);
+    if (type == IMAGE_DESC_RECORD_TYPE)
+      return read_gif_picture(file, rest, out);
     if (type != EXTENSION_RECORD_TYPE) bad_data("it has no picture");
     file.skip_extension();
   }

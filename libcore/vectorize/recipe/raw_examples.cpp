@@ -11,25 +11,34 @@ namespace {
 
 class RawExamples : public data::Examples {
  public:
-  RawExamples(std::unique_ptr<Reader> reader, Log log)
+  // recipe: the model's, as labels may come from elsewhere.
+  RawExamples(std::unique_ptr<Reader> reader, Log log, Json recipe)
       : reader_(std::move(reader)),
         log_(std::move(log)),
-        metadata_(reader_->metadata()) {}
+        recipe_(std::move(recipe)) {
+    take_metadata();
+  }
 
   const std::string& name() const override { return name_; }
   const data::Metadata& metadata() const override { return metadata_; }
   bool read(data::DataSet& set) override {
     if (reader_->read(set)) return true;
-    metadata_ = reader_->metadata();
+    take_metadata();
     const std::string left = sentence_of(reader_->passed_over());
     if (log_ && !left.empty()) log_(Level::kInfo, left);
     return false;
   }
 
  private:
+  void take_metadata() {
+    metadata_ = reader_->metadata();
+    metadata_.recipe = recipe_;
+  }
+
   std::string name_ = "the raw data";
   std::unique_ptr<Reader> reader_;
   Log log_;
+  Json recipe_;
   data::Metadata metadata_;
 };
 
@@ -84,7 +93,7 @@ std::unique_ptr<data::Examples> open_raw_examples(
   own.table = options.table;
   own.index = bad.tolerant();
   return std::make_unique<RawExamples>(open_recipe(recipe, inputs, own, bad),
-                                       options.log);
+                                       options.log, known.recipe);
 }
 
 }  // namespace dl::vectorize

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -65,8 +67,8 @@ class PutBack : public io::Source {
 std::unique_ptr<RecordSource> archive_of(const std::string& operand,
                                          const Inputs& inputs,
                                          Suffixes wanted) {
-  auto source = io::decompress(
-      io::open_retrying(operand, inputs.retries, inputs.log));
+  auto source =
+      io::decompress(io::open_retrying(operand, inputs.retries, inputs.log));
   std::vector<std::byte> start(kTarBlock);
   start.resize(io::read_full(*source, start));
   if (!is_tar(start)) return nullptr;
@@ -195,16 +197,15 @@ class FilesSource : public RecordSource {
   // True: there is a record already.  One file of a list that is missing is one
   // bad record.
   bool open_listed(const std::string& operand, Record& record) {
-    try {
+    struct stat status {};
+    if (::stat(operand.c_str(), &status) == 0) {
       current_ = open_operand(operand, inputs_, wanted_);
       return false;
-    } catch (const Error& e) {
-      if (e.code() != Code::kNoInput) throw;
-      record = record_of_file(operand);
-      record.name = in_quotes(operand);
-      record.problem = e.what();
-      return true;
     }
+    record = record_of_file(operand);
+    record.name = in_quotes(operand);
+    record.problem = std::strerror(errno);
+    return true;
   }
 
   Inputs inputs_;
@@ -279,10 +280,10 @@ void refuse_picture_of(const std::string& output,
     const fs::path below =
         file.lexically_relative(fs::weakly_canonical(operand, error));
     if (error || below.empty() || *below.begin() == "..") continue;
-    throw Error{Code::kUsage, in_quotes(output) + " lies in the input " +
-                                  in_quotes(operand) +
-                                  ", whose pictures would be replaced by it, or "
-                                  "be one more; write it elsewhere"};
+    throw Error{Code::kUsage,
+                in_quotes(output) + " lies in the input " + in_quotes(operand) +
+                    ", whose pictures would be replaced by it, or "
+                    "be one more; write it elsewhere"};
   }
 }
 

@@ -95,6 +95,11 @@ bool Ledger::take(const std::string& path) {
     return true;
   LedgerEntry now{status.st_size, ns_of(status.st_mtim)};
   const std::string name = whole_name(path);
+  if (!is_utf8(name))
+    throw Error{Code::kNoInput,
+                in_quotes(name) +
+                    " has a name that is not UTF-8 text, which a ledger cannot "
+                    "have; rename its folders"};
   if (s.is_known(name, now)) return false;
   if (s.fresh.empty() && ::stat(s.output.c_str(), &status) == 0)
     throw Error{Code::kCantCreate,
@@ -146,10 +151,9 @@ std::vector<std::string> Ledger::remarks() {
   s.look_for_gone();
   if (!s.gone.empty())
     sentences.push_back(told(
-        {s.gone.begin(), s.gone.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                              kTold, s.gone.size()))},
-        s.gone.size(),
-        "no longer there; examples of before stay"));
+        {s.gone.begin(), s.gone.begin() + static_cast<std::ptrdiff_t>(
+                                              std::min(kTold, s.gone.size()))},
+        s.gone.size(), "no longer there; examples of before stay"));
   return sentences;
 }
 
@@ -208,8 +212,8 @@ class Ledger::EnteringSink : public io::Sink {
     }
     closed_ = true;
     failpoint("ledger.renamed");
-    state_.file.append(
-        dump_json({{"in_place", whole_name(state_.output)}}) + "\n");
+    state_.file.append(dump_json({{"in_place", whole_name(state_.output)}}) +
+                       "\n");
     failpoint("ledger.end");
   }
 

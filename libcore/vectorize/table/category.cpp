@@ -33,11 +33,12 @@ class CategoryVectorizer : public Vectorizer {
     if (missing_.contain(name))
       bad_data("column " + in_quotes(column_) + ": the class is missing");
     if (name.empty())
-      bad_data(column_ == "folder"
-                   ? "it lies in no folder of a class; move it into one, or say "
-                     "where the class is (--label-from, --label-pattern, "
-                     "--no-labels)"
-                   : "its class is empty (" + in_quotes(column_) + ")");
+      bad_data(
+          column_ == "folder"
+              ? "it lies in no folder of a class; move it into one, or say "
+                "where the class is (--label-from, --label-pattern, "
+                "--no-labels)"
+              : "its class is empty (" + in_quotes(column_) + ")");
     const std::int64_t number = classes_.index(name);
     if (number < 0) bad_data(classes_.complaint(name));
     return number;

@@ -10,6 +10,10 @@ for file in site/mnist/*; do
 done >sums
 
 skip_next 'make demo' 'they are what runs this; the demo has a test of its own'
+run_next 'scripts/examples/photos/draw'
+dl-eval -q --model photos.safetensors --min accuracy=0.9 photos-test.dls >/dev/null || fail 'a worse model of photographs'
+sed -n 's/^{"index":[01],"id":"\([0-9.a-z]*\)","class":"night".*/\1/p' .blocks/$next.out
+rm -r photos*
 run_next 'scripts/examples/digits.json'
 # The example's output is that of this page, up to the last digits of a processor.
 grep -F -e digits-train-000.dls -e digits-test-000.dls .blocks/$next.out | diff - \

@@ -34,7 +34,7 @@ run_next 'dl-preprocess images'
 mnist . 96 1
 run_next 'dl-shard -n 16'
 
-for i in {1..9}; do
+for i in {1..20}; do
   picture "scans/patient$i/ill_$i.ppm" 8 8 "$i" && picture "scans/patient$i/well_$i.ppm" 8 8 "1$i"
 done
 run_next '--group'

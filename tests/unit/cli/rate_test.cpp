@@ -12,8 +12,7 @@ TEST_CASE("a line of progress has what is known") {
   // Of 1000 with the bad ones 250 are done.
   CHECK(Rate::line(200, "examples", {250, 1000}, 0, 10) ==
         "200 examples, 20/s, 30 s left");
-  CHECK(Rate::line(200, "examples", {250, 250}, 0, 10) ==
-        "200 examples, 20/s");
+  CHECK(Rate::line(200, "examples", {250, 250}, 0, 10) == "200 examples, 20/s");
 }
 
 TEST_CASE("times and bytes are short") {

@@ -216,8 +216,8 @@ std::int64_t columns_of(const nn::Model& model, std::size_t input) {
   return n.mixes() ? n.columns() : model.config.inputs[input].shape.back();
 }
 
-// How raw data become examples, dl-recipe(5), which is checked where it is used;
-// null: the metadata do not say it.
+// How raw data become examples, dl-recipe(5), which is checked where it is
+// used; null: the metadata do not say it.
 Json recipe_of_metadata(const Model& graph) {
   const auto found = graph.metadata.find("recipe");
   if (found == graph.metadata.end() || !graph.producer.starts_with("dl-tools"))

@@ -1,0 +1,100 @@
+// The outputs of dl-preprocess, and what is between them and the inputs.
+
+#ifndef DL_TOOLS_DL_PREPROCESS_OUTPUTS_H_
+#define DL_TOOLS_DL_PREPROCESS_OUTPUTS_H_
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "libcore/base/error.h"
+#include "libcore/io/overwriting.h"
+#include "libcore/io/source.h"
+#include "libcore/vectorize/recipe/share.h"
+#include "libcore/vectorize/source/record_source.h"
+#include "tools/dl-preprocess-options.h"
+
+// Options that tell inputs and outputs apart.
+inline void check_outputs(const Args& a) {
+  if (a.split.empty()) a.options->refuse({"group"}, "is for --split");
+  if (a.ledger.empty()) a.options->refuse({"by"}, "is for --ledger");
+  if (!a.split.empty() && a.output == "-")
+    dl::bad_usage("--split wants -o FILE, for FILE-NAME of each share");
+  if (!a.ledger.empty() && a.output == "-")
+    dl::bad_usage("--ledger wants -o FILE, which is known to be complete");
+  if (a.by != "name" && a.by != "digest")
+    dl::bad_usage("--by: want name or digest, got '" + a.by + "'");
+  if (!a.ledger.empty())
+    a.options->refuse({"split", "part"}, "does not go with --ledger");
+  if (!a.split.empty() &&
+      (a.null || a.list == "-" ||
+       !std::ranges::all_of(a.operands, dl::io::names_file)))
+    dl::bad_usage(
+        "--split reads its inputs once for each share: want files and folders, "
+        "no command or standard input");
+}
+
+// One that a run writes, and the examples that go there.
+struct Output {
+  std::string path, share;  // share: its name, or ""
+  dl::vectorize::Share examples = {};
+};
+
+inline std::vector<Output> outputs_of(const Args& a) {
+  if (a.split.empty()) return {{a.output, ""}};
+  std::vector<Output> all;
+  for (const auto& [name, share] : dl::vectorize::parse_split(a.split, a.group))
+    all.push_back(
+        {dl::vectorize::output_of_share(a.output, name), name, share});
+  return all;
+}
+
+// A sheet in a folder of pictures would be one of them.
+inline void refuse_preview(const std::string& preview,
+                           const std::vector<std::string>& inputs) {
+  namespace fs = std::filesystem;
+  dl::io::refuse_overwriting(preview, inputs);
+  std::error_code ignored;
+  const fs::path sheet = fs::weakly_canonical(preview, ignored);
+  for (const std::string& input : inputs) {
+    if (!fs::is_directory(input, ignored)) continue;
+    const fs::path folder = fs::weakly_canonical(input, ignored);
+    const auto [end, at] = std::ranges::mismatch(folder, sheet);
+    if (end == folder.end())
+      dl::bad_usage("--preview: " + dl::in_quotes(preview) +
+                    " is in the input folder " + dl::in_quotes(input) +
+                    ", as one of its pictures; want another place");
+  }
+}
+
+// No output may be an input, nor another one.
+inline void refuse_overwriting(const Args& a, std::vector<std::string> inputs) {
+  if (inputs.empty()) inputs.emplace_back("-");
+  for (const std::string& input : {a.labels, a.recipe, a.list})
+    if (!input.empty()) inputs.push_back(input);
+  std::vector<std::string> outputs;
+  for (const Output& output : outputs_of(a)) {
+    dl::io::refuse_overwriting(output.path, inputs);
+    outputs.push_back(output.path);
+  }
+  const auto refuse_beside = [&](const std::string& file, const char* option) {
+    if (file.empty()) return;
+    const std::string what = std::string("is the ") + option + " and also";
+    for (const std::string& output : outputs)
+      if (file == output)
+        dl::bad_usage(std::string(option) + " and --output are the same file");
+    dl::io::refuse_overwriting(file, inputs, what.c_str());
+    dl::io::refuse_overwriting(file, outputs, what.c_str());
+    outputs.push_back(file);
+  };
+  refuse_beside(a.bad_list, "--bad-list");
+  refuse_beside(a.ledger, "--ledger");
+  if (!a.preview.empty()) refuse_preview(a.preview, inputs);
+  if (a.format == "images")
+    for (const std::string& output : outputs)
+      dl::vectorize::refuse_picture_of(output, inputs);
+}
+
+#endif  // DL_TOOLS_DL_PREPROCESS_OUTPUTS_H_
