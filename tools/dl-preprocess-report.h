@@ -59,9 +59,9 @@ inline void report(const Args& a, const dl::vectorize::Reader& reader,
                    {"filled", bad.filled()},
                    {"sequences_skipped", bad.skipped_sequences()},
                    {"sequences_truncated", bad.truncated_sequences()},
-                   {"passed_over", passed_over},
                    {"bad", bad.count()},
                    {"bad_examples", bad.examples()}};
+  if (a.format == "images") json["passed_over"] = passed_over;
   if (!a.split.empty()) json["shares"] = parts;
   std::cout << dl::dump_json(json) << '\n';
 }

@@ -88,7 +88,7 @@ std::unique_ptr<RecordSource> open_operand(const std::string& operand,
                                            Suffixes wanted) {
   if (is_folder(operand)) return open_folder(operand, wanted, inputs.ledger);
   if (inputs.ledger != nullptr && !inputs.ledger->take(operand)) return nullptr;
-  // Of a million names, none is opened twice.
+  // A list may have a million names: none is opened twice.
   if (!wanted.empty() && !suffix_of(operand).empty() &&
       has_suffix(operand, wanted) && io::names_file(operand))
     return std::make_unique<OneFile>(operand);
@@ -179,11 +179,11 @@ class FilesSource : public RecordSource {
       current_.reset();
       std::string operand;
       if (at_ < inputs_.operands.size())
-        operand = inputs_.operands[at_++];
+        current_ = open_operand(inputs_.operands[at_++], inputs_, wanted_);
       else if (!names_ || !names_->next(operand))
         return false;
-      if (names_ && open_listed(operand, record)) return true;
-      if (!names_) current_ = open_operand(operand, inputs_, wanted_);
+      else if (open_listed(operand, record))
+        return true;
     }
   }
 

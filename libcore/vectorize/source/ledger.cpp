@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <map>
+#include <set>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -57,6 +57,7 @@ struct Ledger::State {
   std::vector<std::string> changed;  // the first of them
   std::size_t changes = 0;
   std::vector<std::string> gone;
+  std::set<std::string> elsewhere;  // digests that have another name now
 
   bool is_known(const std::string& name, LedgerEntry& now);
   void look_for_gone();
@@ -66,7 +67,7 @@ struct Ledger::State {
 
 Ledger::Ledger(const std::string& path, LedgerBy by, std::string output)
     : state_(new State{
-          LedgerFile(path, by), by, std::move(output), {}, {}, 0, {}}) {}
+          LedgerFile(path, by), by, std::move(output), {}, {}, 0, {}, {}}) {}
 Ledger::~Ledger() = default;
 
 // An input under another name is known by its contents, and so is one that was
@@ -80,7 +81,10 @@ bool Ledger::State::is_known(const std::string& name, LedgerEntry& now) {
     return true;
   if (by == LedgerBy::kDigest) {
     now.digest = digest_of_file(name, now.bytes);
-    if (!file.digests.insert(now.digest).second) return true;
+    if (!file.digests.insert(now.digest).second) {
+      elsewhere.insert(now.digest);
+      return true;
+    }
   }
   if (is_there && ++changes <= kTold) changed.push_back(name);
   return false;
@@ -130,13 +134,13 @@ void Ledger::check_recipe(const Json& recipe) const {
                                  "options of before, or another --ledger"};
 }
 
-// Those that are not there any more, and were not told before.
+// Finds inputs that are not there any more, and were not told before.
 void Ledger::State::look_for_gone() {
   gone.clear();
   struct stat status {};
   for (const auto& [name, entry] : file.entries)
-    if (!entry.seen && !entry.gone && ::stat(name.c_str(), &status) != 0 &&
-        errno == ENOENT)
+    if (!entry.seen && !entry.gone && !elsewhere.contains(entry.digest) &&
+        ::stat(name.c_str(), &status) != 0 && errno == ENOENT)
       gone.push_back(name);
   std::ranges::sort(gone);
 }

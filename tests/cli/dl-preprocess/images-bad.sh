@@ -24,7 +24,7 @@ data[45] ^= 0xFF
 open("sum.png", "wb").write(data)
 # A directory that is its own next one, whose picture is not there.
 import struct
-entries = [(256, 3, 1, 80), (257, 3, 1, 80), (258, 3, 1, 8), (273, 4, 1, 8), (278, 3, 1, 8), (279, 4, 1, 1 << 30)]
+entries = [(256, 3, 1, 80), (257, 3, 1, 80), (258, 3, 1, 8), (262, 3, 1, 1), (273, 4, 1, 8), (278, 3, 1, 8), (279, 4, 1, 1 << 30)]
 body = struct.pack("<H", len(entries)) + b"".join(struct.pack("<HHII", *e) for e in entries) + struct.pack("<I", 8)
 open("loop.tif", "wb").write(b"II*\0" + struct.pack("<I", 8) + body)
 open("anim.webp", "wb").write(b"RIFF" + struct.pack("<I", 22 + 24) + b"WEBPVP8X" + struct.pack("<I", 10) +

@@ -16,6 +16,8 @@ printf 'photos/bee/2.ppm\nphotos/bee/9.ppm\n' >names
 images --list names -o a.dls
 echo "status $?"
 images --list names --max-bad 1 -o a.dls && ids a.dls
+tar -cf photos.tar photos
+images --list names --max-bad 1 'pipe:cat photos.tar' -o a.dls && ids a.dls | wc -l
 echo 'pipe:echo run >ran' | images --list - -o a.dls
 echo "status $?, $(ls ran 2>&1)"
 images --list missing -o a.dls
@@ -24,7 +26,6 @@ head -c 5000 /dev/zero | tr '\0' x | images --list - -o a.dls
 echo "status $?"
 
 echo '== commands that fail'
-tar -cf photos.tar photos
 # Fails as often as the file tries says, after 3000 bytes and its argument.
 cat >flaky.sh <<'END'
 tries=$(cat tries)

@@ -9,7 +9,7 @@ TEST_CASE("a line of progress has what is known") {
   CHECK(Rate::line(500, "examples", {500, 0}, 0, 2) == "500 examples, 250/s");
   CHECK(Rate::line(5, "examples", {5, 0}, 3'400'000, 2) ==
         "5 examples, 2.5/s, 3.4 MB");
-  // Of 1000 with the bad ones 250 are done.
+  // 250 of 1000, with the bad ones, are done.
   CHECK(Rate::line(200, "examples", {250, 1000}, 0, 10) ==
         "200 examples, 20/s, 30 s left");
   CHECK(Rate::line(200, "examples", {250, 250}, 0, 10) == "200 examples, 20/s");

@@ -98,7 +98,7 @@ TEST_CASE("numbers of PNM's text that cannot be are damage") {
         "65: PNM: it is damaged (a number above its largest)");
   CHECK(refused("P2 2 1 15 1x 2") == "65: PNM: it is damaged (a number)");
   CHECK(decoded("P2 2 1 15 15# the largest\n0").pixels == Bytes{255, 0});
-  // Of bytes they are the largest.
+  // Larger bytes are the largest.
   CHECK(decoded("P5 1 1 15 \x20").pixels == Bytes{255});
 }
 
