@@ -15,6 +15,7 @@
 #include "libcore/io/own_file.h"
 #include "libcore/io/source.h"
 #include "libcore/io/temporary.h"
+#include "libcore/io/temporary_name.h"
 
 namespace dl::vectorize {
 namespace {
@@ -192,6 +193,7 @@ void LedgerFile::finish(const Run& run) {
       return enter(run);
     }
   }
+  io::remove_abandoned(output);
   cut(run.start);
 }
 

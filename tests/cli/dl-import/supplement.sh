@@ -38,10 +38,21 @@ for name, members in {"m": [("coefficients.bin", numbers)], "more": [("coefficie
         f.writestr("configuration.json", json.dumps(conf))
         for member in members:
             f.writestr(*member)
+conf["confs"][0]["layer"]["nin"] = 3
+with zipfile.ZipFile("three.zip", "w") as f:
+    f.writestr("configuration.json", json.dumps(conf))
+    f.writestr("coefficients.bin", buffer([2, 1, 4, 4, 1, 0, 1, 99], "LONG", "q") + buffer([1, 0, 0, 0], "FLOAT", "f"))
 PY
 for kind in scale signed ''; do
 	dl-import -q m.zip ${kind:+--normalize $kind} -o m.safetensors
 	printf '51,0\n' | dl-preprocess csv -q --dtype u8 --label none - | dl-infer -q --model m.safetensors
+done
+# The numbers of well-known networks for pictures, by channel: 182 of red is 1 and 58.
+dl-import -q m.zip --normalize vgg -o m.safetensors
+echo "status $?"
+for kind in imagenet vgg; do
+	dl-import -q three.zip --normalize $kind -o m.safetensors
+	printf '182,0,0\n' | dl-preprocess csv -q --dtype u8 --label none - | dl-infer -q --model m.safetensors
 done
 # Members of Deeplearning4j's that are not what they have to be.
 for name in more twice none; do
