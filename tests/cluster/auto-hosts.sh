@@ -22,7 +22,7 @@ case $mode in
   sync) said sync sharing >/dev/null || fail "what was said" ;;
   *) fail "mode $mode" ;;
 esac
-grep -c 'has measured its workers; joining again' a.err b.err
+grep -c 'has chosen its mode; joining again' a.err b.err
 # The same goes on as it began, with no measurement.
 master m --min-workers 2 --epochs 4
 worker a m
@@ -33,12 +33,14 @@ finish b
 grep -o "auto: the run goes on in its mode, $mode" m.err | sed "s/$mode/.../"
 
 # One that dies while it is measured.
-master n --epochs 2
+master n --min-workers 2 --epochs 2
 DL_FAILPOINTS=worker.compute=kill@9 worker a n
-finish a
 worker b n
+finish a
+worker c n
 finish n
 finish b
+finish c
 check n.safetensors.run
 grep -o 'auto: .*' n.err
 

@@ -18,6 +18,8 @@ constexpr std::size_t kQuickLines = 4;
 // Trips are made until they took so many seconds together, over turns in which
 // a host has more of a shared core and in which it has less.
 constexpr double kLongEnough = 0.3, kQuickEnough = 0.03;
+// Seconds in which workers that are started by hand follow the first one.
+constexpr double kFollow = 2;
 // The first long message; one that takes less than kLongEnough is followed by a
 // longer one, up to what a replica sends in a round of averaging.
 constexpr std::size_t kFirstLoad = std::size_t{256} << 10;
@@ -80,7 +82,10 @@ Estimate estimate_of(const Plan& plan, const Limits& limits, bool local) {
 }
 
 EstimateRound::EstimateRound(RunContext& context, Estimate& measured)
-    : Phase(context), measured_(measured), table_(0, context.next_lease) {}
+    : Phase(context),
+      measured_(measured),
+      began_(context.now),
+      table_(0, context.next_lease) {}
 
 std::int64_t EstimateRound::batches() const {
   return measured_.quick ? kQuickBatches : kBatches;
@@ -105,9 +110,26 @@ void EstimateRound::ask(Member& member, Probe probe) {
   asked_ = monotonic_seconds();
 }
 
+// Whether there is one worker, and none has followed so far; ends the round if
+// none did in time.
+bool EstimateRound::may_be_alone() {
+  if (!measured_.quick || context_.limits.min_workers > 1 ||
+      context_.members.workers().size() > 1)
+    return false;
+  if (context_.now - began_ < kFollow) return true;
+  measured_.alone = true;
+  stage_ = Stage::kDone;
+  return true;
+}
+
 void EstimateRound::tick() {
   if (stage_ == Stage::kDone) return;
   if (hosts_.empty()) {
+    if (may_be_alone()) return;
+    if (measured_.quick && !measured_.no_sync.empty()) {
+      stage_ = Stage::kDone;  // no choice
+      return;
+    }
     for (Member* member : context_.members.workers()) {
       hosts_[member->number].name = member->hello.name;
       ask(*member, Probe{batches(), {}});

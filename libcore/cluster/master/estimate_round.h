@@ -6,6 +6,9 @@
 // its line measured, one after the other: messages as long as updates, alone
 // and in a row, what a round of averaging sends, and the pieces of a gradient
 // go there and back.
+//
+// Before a run whose mode is chosen (Estimate::quick), a single worker is not
+// measured: others have a moment to join it, and else it is alone.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_
 #define DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_
@@ -48,6 +51,7 @@ class EstimateRound : public Phase {
   std::int64_t batches() const;
   double long_enough() const;
   void give_up(const std::string& why);
+  bool may_be_alone();
   void ask(Member& member, Probe probe);
   void take_figures(HostFigures& host, const Probed& probed);
   void begin(Stage stage);
@@ -61,6 +65,7 @@ class EstimateRound : public Phase {
   void watch_newcomers();
 
   Estimate& measured_;
+  const double began_;
   LeaseTable table_;  // empty: nothing is leased
   data::Epoch order_{{}, 1, 0, 0, false};
   Stage stage_ = Stage::kComputing;

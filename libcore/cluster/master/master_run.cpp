@@ -71,7 +71,7 @@ class Master {
   void tell_alone() const;
   std::vector<RouterSocket::Incoming> start_workers();
   void choose(std::span<const RouterSocket::Incoming> first);
-  void measure(std::span<const RouterSocket::Incoming> first);
+  std::int64_t measure(std::span<const RouterSocket::Incoming> first);
   void start();
   void advise() const;
   void work(std::span<const RouterSocket::Incoming> first);
@@ -251,20 +251,29 @@ std::vector<RouterSocket::Incoming> Master::start_workers() {
   return {};
 }
 
-// Measures which mode --mode auto takes where there may be several hosts,
+// Finds out which mode --mode auto takes where there may be several hosts,
 // before anything of the run exists.
 void Master::choose(std::span<const RouterSocket::Incoming> first) {
   measured_ = estimate_of(plan_, limits_of(options_), options_.local > 0);
   measured_.quick = true;
-  if (measured_.no_sync.empty()) measure(first);
-  const auto workers = std::max<std::int64_t>(
-      {2, std::ssize(measured_.hosts), options_.min_workers});
+  const std::int64_t least = limits_of(options_).min_workers;
+  std::int64_t there = 0;
+  if (measured_.no_sync.empty() || least < 2) there = measure(first);
+  if (measured_.alone) {
+    log_(Level::kInfo,
+         "auto: one worker trains by itself, exactly; others that join it "
+         "later are averaged with it (--min-workers waits for them, and "
+         "measures them)");
+    return plan_.settle_alone();
+  }
+  const std::int64_t workers = std::max<std::int64_t>({2, there, least});
   const Estimate::Choice choice = measured_.choose(workers);
   log_(Level::kInfo, "auto: " + choice.why);
   plan_.settle(choice.mode, started_workers(options_));
 }
 
-void Master::measure(std::span<const RouterSocket::Incoming> first) {
+// The number of workers that are there at the end of it.
+std::int64_t Master::measure(std::span<const RouterSocket::Incoming> first) {
   const PassingFolder folder;
   measuring_ = true;
   events_.emplace((folder.path() / "events.jsonl").string(), run_,
@@ -280,12 +289,14 @@ void Master::measure(std::span<const RouterSocket::Incoming> first) {
     give_up(error);
     throw;
   }
-  coordinator_->join_again("has measured its workers");
+  const auto there = std::ssize(context_->members.workers());
+  coordinator_->join_again("has chosen its mode");
   coordinator_.reset();
   context_.reset();
   events_.reset();
   progress_ = ProgressLine();
   measuring_ = false;
+  return there;
 }
 
 void Master::start() {

@@ -236,6 +236,13 @@ void Plan::settle(Mode mode, std::int64_t workers) {
   settle();
 }
 
+void Plan::settle_alone() {
+  settings.mode = Mode::kAveraging;
+  settings.averaging = AveragingSettings();
+  settings.averaging.alone = true;
+  settle();
+}
+
 void Plan::recognise_data(const Json& before) {
   using Pointer = Json::json_pointer;
   if (training)

@@ -42,6 +42,8 @@ struct Plan {
   // many slots.
   void settle();
   void settle(Mode mode, std::int64_t workers);
+  // One worker trains alone until others join it.
+  void settle_alone();
   // Compares with run.json of a run that goes on: data that were prepared
   // again, and have the same records, are those that the run began with.
   void recognise_data(const Json& before);

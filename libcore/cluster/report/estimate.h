@@ -81,6 +81,8 @@ struct Estimate {
   // Measured in a moment, for choose() alone; not "": why it could not be.
   bool quick = false;
   std::string failure;
+  // Quick: no second worker came in time, so nothing was measured.
+  bool alone = false;
 
   // Examples a second of `workers` hosts like the mean of those measured.
   // workers >= 1; a single one exchanges with the master.
