@@ -20,14 +20,20 @@ constexpr double kLeastWeight = 0.1;
 // Means are taken over so many updates for each that one has not seen, and over
 // this number at least.
 constexpr double kMemory = 0.5, kFewestSeen = 16;
+// The same of sizes; an update counts as so many times the mean square at most.
+constexpr double kMemoryOfSizes = 6, kMostOfMean = 4;
+// Rounds of all workers before that: sizes may grow as a network begins to
+// learn.
+constexpr double kFirstRounds = 12;
 
 }  // namespace
 
 void GradientDiversity::forget() {
   std::ranges::fill(sum_, 0.0F);
   scale_ = 1;
-  weight_ = product_ = square_ = 0;
-  compared_ = 0;
+  weight_ = product_ = square_ = usual_ = 0;
+  share_of_size_ = 1;
+  compared_ = added_ = 0;
 }
 
 void GradientDiversity::scale_down(double factor) {
@@ -36,6 +42,19 @@ void GradientDiversity::scale_down(double factor) {
   if (scale_ > kSmallScale) return;
   for (float& x : sum_) x *= static_cast<float>(scale_);
   scale_ = 1;
+}
+
+void GradientDiversity::compare_size(double square, double unseen) {
+  const bool known =
+      static_cast<double>(added_++) >= kFirstRounds * (unseen + 1) &&
+      usual_ > 0;
+  share_of_size_ = known && square > usual_ ? usual_ / square : 1;
+  const double weight =
+      std::max(1 / static_cast<double>(added_),
+               1 / std::max(kFewestSeen, kMemoryOfSizes * (unseen + 1)));
+  const double counted =
+      known ? std::min(square, kMostOfMean * usual_) : square;
+  usual_ += weight * (counted - usual_);
 }
 
 void GradientDiversity::add(std::span<const std::byte> message,
@@ -66,6 +85,7 @@ void GradientDiversity::add(std::span<const std::byte> message,
     product_ += share * (product * scale_ / weight_ - product_);
     square_ += share * (square - square_);
   }
+  compare_size(square, unseen);
   weight_ += 1;
 }
 

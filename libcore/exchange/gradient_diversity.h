@@ -7,6 +7,11 @@
 // (Johnson et al., ICML 2020).  With rho, the mean correlation of two of them,
 // the diversity is 1 / (1 + (k - 1) rho).
 //
+// A single example that is predicted very wrongly may make an update that is
+// several times as large as others, and such updates of several workers, none
+// of which has seen the others, end a network though they have little in
+// common: what is larger than usual by a factor counts by its inverse square.
+//
 // rho is measured on the messages themselves: each update is compared with a
 // sum of those before it that it has not seen.  A pass over the quanta; a real
 // number an element.  Not thread-safe.
@@ -37,6 +42,10 @@ class GradientDiversity {
   // rho, 0..1; 1 before anything was compared.
   double correlation() const;
 
+  // 0..1: what the update added last counts beside those before it, by its
+  // size.
+  double share_of_size() const { return share_of_size_; }
+
   // 1 / (1 + others rho).
   static double of(double correlation, std::uint64_t others) {
     return 1 / (1 + static_cast<double>(others) * correlation);
@@ -44,6 +53,7 @@ class GradientDiversity {
 
  private:
   void scale_down(double factor);
+  void compare_size(double square, double unseen);
 
   // The sum over updates, older ones counting less, is scale_ * sum_, and
   // weight_ the sum of what they count.
@@ -51,6 +61,9 @@ class GradientDiversity {
   double scale_ = 1, weight_ = 0;
   std::uint64_t compared_ = 0;
   double product_ = 0, square_ = 0;  // means of u v and u u
+  // The mean of u u over more of them, in which none counts for many.
+  double usual_ = 0, share_of_size_ = 1;
+  std::uint64_t added_ = 0;
 };
 
 }  // namespace dl::exchange

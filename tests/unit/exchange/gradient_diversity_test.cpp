@@ -62,6 +62,24 @@ TEST_CASE("updates with nothing in common are worth all of them") {
   CHECK(diversity.correlation() == 0);
 }
 
+TEST_CASE("an update that is larger than usual counts less") {
+  GradientDiversity diversity(8);
+  const Bytes usual = message({1, 1, 0, 0, 0, 0, 0, 0}),
+              large = message({1, 1, 1, 1, 1, 1, 1, 1});
+  for (int i = 0; i < 20; ++i) diversity.add(usual, 1);
+  diversity.add(large, 1);  // they may grow in the beginning
+  CHECK(diversity.share_of_size() == 1);
+  diversity.forget();
+  for (int i = 0; i < 30; ++i) diversity.add(usual, 1);
+  CHECK(diversity.share_of_size() == 1);
+  diversity.add(large, 1);  // four times the usual square
+  CHECK(diversity.share_of_size() == Approx(0.25));
+  diversity.add(usual, 1);
+  CHECK(diversity.share_of_size() == 1);
+  for (int i = 0; i < 100; ++i) diversity.add(large, 1);  // it is usual now
+  CHECK(diversity.share_of_size() > 0.99);
+}
+
 TEST_CASE("an update is compared with those that it has not seen") {
   GradientDiversity diversity(2);
   diversity.add(message({1, 0}), 0);

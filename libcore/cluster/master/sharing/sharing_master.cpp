@@ -334,10 +334,13 @@ void SharingEpoch::apply_or_reject(Member& origin, const Update& update,
   const std::string why = fault_of(update, static_cast<float>(most));
   if (why.empty()) {
     const bool round = rounds_ && rounds_->synchronous();
+    double worth = 1;
     if (!round && workers_ > 1 && !update.payload.empty())
-      if (exchange::GradientDiversity* diversity = measured_diversity())
+      if (exchange::GradientDiversity* diversity = measured_diversity()) {
         diversity->add(update.payload, staleness);
-    const double worth = worth_of(update, round ? beside_ : staleness);
+        worth = diversity->share_of_size();
+      }
+    worth *= worth_of(update, round ? beside_ : staleness);
     context_.report.worth += share_of(staleness) * worth;
     return apply(origin, update, static_cast<float>(most * worth), staleness);
   }
