@@ -183,7 +183,8 @@ void DivergenceGuard::write_divergence(const std::string& what,
 
 void DivergenceGuard::note_divergence(const std::string& what) {
   const bool ignored = context_.limits.on_divergence == OnDivergence::kIgnore;
-  const std::string remedy = divergence_remedy(context_.settings.mode);
+  const std::string remedy =
+      context_.remedy_of_scale + divergence_remedy(context_.settings.mode);
   write_divergence(what, ignored ? "ignore" : "stop");
   if (ignored)
     return context_.log(Level::kWarning,

@@ -22,6 +22,7 @@
 #include "libcore/cluster/master/verdict.h"
 #include "libcore/cluster/master/watchdog.h"
 #include "libcore/cluster/plan/choose_mode.h"
+#include "libcore/cluster/plan/oddities.h"
 #include "libcore/cluster/plan/plan.h"
 #include "libcore/cluster/plan/run_store.h"
 #include "libcore/cluster/records/batches.h"
@@ -326,6 +327,9 @@ void Master::start() {
                               " and stays out; --fresh takes it back");
   context_->loss_of_chance = plan_.loss_of_chance;
   context_->label_weight = plan_.label_weight;
+  context_->remedy_of_scale =
+      remedy_of_scale(plan_.model.config, plan_.model.normalizers.input(0),
+                      plan_.training->metadata());
   context_->shared_updater = plan_.shared_updater;
   // A worker that shares gradients has no updater of its own.
   if (!plan_.shared_updater)

@@ -1,14 +1,25 @@
 #include "libcore/cluster/master/verdict.h"
 
+#include "libcore/cluster/plan/choose_normalizers.h"
+#include "libcore/cluster/plan/oddities.h"
 #include "libcore/cluster/store/divergence.h"
+#include "libcore/nn/data/chance.h"
 
 namespace dl::cluster {
 
 namespace {
 
+constexpr std::int64_t kMostLabels = 65536;  // counted
+
 bool has_constant_features(const data::Metadata& metadata) {
   const auto& known = metadata.statistics;
   return known && !known->min.empty() && known->min == known->max;
+}
+
+std::string clause_of_scale(const Plan& plan) {
+  if (!plan.training) return "";
+  return remedy_of_scale(plan.model.config, plan.model.normalizers.input(0),
+                         plan.training->metadata());
 }
 
 // Advice for a run that has learnt nothing.
@@ -16,17 +27,49 @@ std::string remedy(const Plan& plan, const RunState& state,
                    const HeldOut& held_out) {
   if (plan.training && has_constant_features(plan.training->metadata()))
     return "all examples have the same features: look at how they were made";
-  return remedy_of_nothing(state, held_out, plan.settings.mode,
+  return clause_of_scale(plan) +
+         remedy_of_nothing(state, held_out, plan.settings.mode,
                            plan.distance_moved(state.parameters));
+}
+
+// By some of the labels; nothing: they cannot be read any more.
+std::optional<nn::BestConstant> constant_of(const Plan& plan,
+                                            MasterData& data) {
+  constexpr double kSure = 2;
+  try {
+    auto best = nn::best_constant(
+        plan.model.config, data.metadata(),
+        [&](const auto& take) { read_some(data, kMostLabels, take); });
+    if (best && data.examples() > kMostLabels)
+      best->loss -= kSure * best->error;
+    return best;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+HeldOut held_out_of(const Plan& plan, const RunState& state) {
+  HeldOut held_out{plan.settings.metric,
+                   plan.evaluation ? plan.evaluation->examples() : 0,
+                   plan.loss_of_chance, plan.label_weight};
+  held_out.steps = in_rounds(plan.settings.mode)
+                       ? state.iteration - plan.iteration
+                       : static_cast<std::int64_t>(state.version);
+  if (!held_out.loss_of_chance) return held_out;
+  if (plan.training)
+    if (const auto best = constant_of(plan, *plan.training))
+      held_out.constant_loss = best->loss;
+  if (plan.evaluation)
+    if (const auto best = constant_of(plan, *plan.evaluation))
+      held_out.constant_accuracy = best->accuracy;
+  return held_out;
 }
 
 }  // namespace
 
 void judge(const MasterOptions& options, const Plan& plan,
            const RunStore& store, const RunState& state, Outcome& outcome) {
-  const HeldOut held_out{plan.settings.metric,
-                         plan.evaluation ? plan.evaluation->examples() : 0,
-                         plan.loss_of_chance, plan.label_weight};
+  const HeldOut held_out = held_out_of(plan, state);
   const bool ignores =
       limits_of(options).on_divergence == OnDivergence::kIgnore;
   const std::string why = ends_badly(state, held_out);
@@ -50,7 +93,7 @@ void judge(const MasterOptions& options, const Plan& plan,
   const std::string better =
       store.where_model(better_version(state, plan.settings.metric));
   if (!better.empty()) text += "; " + better;
-  text += "; " + divergence_remedy(plan.settings.mode);
+  text += "; " + clause_of_scale(plan) + divergence_remedy(plan.settings.mode);
   if (!ignores && !plan.keep_best)
     outcome.verdict = Error{Code::kDiverged, text};
   else

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "libcore/base/display.h"
+#include "libcore/base/number_format.h"
 #include "libcore/nn/config/config_table.h"
+#include "libcore/nn/data/batch.h"
 #include "libcore/nn/data/data_check.h"
 #include "libcore/nn/layout.h"
 
@@ -112,6 +114,24 @@ void tell_lone_values(const nn::NetworkConfig& network, std::int64_t batch,
                    : ": the last mini-batch of an epoch has one example, "
                      "whose variance is 0, so that nothing is learnt of "
                      "it there; take another --batch"));
+}
+
+std::string remedy_of_scale(const nn::NetworkConfig& network,
+                            const data::Normalizer& normalizer,
+                            const data::Metadata& metadata) {
+  constexpr double kLarge = 16, kSmall = 1.0 / 256;  // deviations
+  const auto& known = metadata.statistics;
+  if (network.inputs.size() != 1 || !normalizer.changes_nothing() || !known ||
+      known->min.empty() ||
+      nn::wanted_by(network, nn::layout_of(network)).inputs[0].tokens > 0)
+    return "";
+  const double widest = std::ranges::max(known->deviation());
+  if (widest == 0 || (widest < kLarge && widest > kSmall)) return "";
+  return "features are not normalized, and are from " +
+         format("%.3g", std::ranges::min(known->min)) + " to " +
+         format("%.3g", std::ranges::max(known->max)) +
+         ": take --normalize standardize, with --fresh or in another --run; "
+         "or ";
 }
 
 }  // namespace dl::cluster

@@ -4,9 +4,11 @@
 #define DL_LIBCORE_CLUSTER_PLAN_ODDITIES_H_
 
 #include <cstdint>
+#include <string>
 
 #include "libcore/base/log.h"
 #include "libcore/data/metadata.h"
+#include "libcore/data/normalizer.h"
 #include "libcore/nn/config/config.h"
 
 namespace dl::cluster {
@@ -20,6 +22,12 @@ void tell_oddities(const nn::NetworkConfig& network,
 // mini-batches of one example: all of them, or the last one of an epoch.
 void tell_lone_values(const nn::NetworkConfig& network, std::int64_t batch,
                       std::int64_t examples, const Log& log);
+
+// The remedy for features that are large or small numbers and are not
+// normalized, as a clause that others follow; "": there are no such.
+std::string remedy_of_scale(const nn::NetworkConfig& network,
+                            const data::Normalizer& normalizer,
+                            const data::Metadata& metadata);
 
 }  // namespace dl::cluster
 

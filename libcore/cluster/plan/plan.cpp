@@ -206,6 +206,9 @@ void compile(Plan& plan, bool dry) {
   plan.loss_of_chance =
       nn::loss_of_chance(plan.model.config, network.output(),
                          plan.model.normalizers.output(0), plan.label_weight);
+  if (plan.loss_of_chance)
+    plan.label_weight =
+        plan.label_weight.value_or(1) * nn::loss_weight_of(plan.model.config);
   // Nobody knows what weights of examples make of it.
   if (const auto mask = plan.model.data.schema.find("labels_mask");
       mask != plan.model.data.schema.end() &&

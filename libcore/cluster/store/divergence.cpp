@@ -12,26 +12,58 @@ namespace dl::cluster {
 
 namespace {
 
-constexpr double kMuchWorse = 4;     // of scores that should be low
-constexpr double kWorse = 2;         // than chance, losses
-constexpr double kNoBetter = 0.98;   // ... that are as good as it
-constexpr std::int64_t kSome = 16;   // blocks; before, it is early
-constexpr std::int64_t kFew = 100;   // examples, for these
-constexpr double kSure = 2;          // standard errors of a loss
-constexpr double kAlike = 0.002;     // losses, as a share
-constexpr double kMostError = 0.05;  // ... that may be by chance
-constexpr double kClearly = 0.9;     // ... that are lower without doubt
-constexpr double kHardly = 0.02;     // that parameters have moved
-constexpr double kByLuck = 5;        // standard deviations
+constexpr double kMuchWorse = 4;       // of scores that should be low
+constexpr double kWorse = 2;           // than chance, losses
+constexpr double kNoBetter = 0.98;     // ... that are as good as it
+constexpr std::int64_t kSome = 16;     // blocks; before, it is early
+constexpr std::int64_t kFew = 100;     // examples, for these
+constexpr double kSure = 2;            // standard errors of a loss
+constexpr double kAlike = 0.002;       // losses, as a share
+constexpr double kMostError = 0.05;    // ... that may be by chance
+constexpr double kClearly = 0.9;       // ... that are lower without doubt
+constexpr double kHardly = 0.02;       // that parameters have moved
+constexpr std::int64_t kFewSteps = 8;  // tell nothing
+constexpr std::size_t kFewEpochs = 4;  // tell no trend
+constexpr int kLeastShown = 3, kMostShown = 7;  // digits
+constexpr double kSame = 1e-6;                  // scores
+constexpr double kByLuck = 5;                   // standard deviations
+
+// Two losses, with as many digits as tell them apart.
+struct Pair {
+  std::string loss, other;
+};
+Pair pair_of(double loss, double other) {
+  Pair pair;
+  for (int digits = kLeastShown;
+       digits <= kMostShown && pair.loss == pair.other; ++digits) {
+    const std::string form = "%." + std::to_string(digits) + "g";
+    pair = {format(form.c_str(), loss), format(form.c_str(), other)};
+  }
+  return pair;
+}
+
+bool has_few_steps(const HeldOut& held_out) {
+  return held_out.steps && *held_out.steps < kFewSteps;
+}
+
+// The lowest loss that a prediction can have which is always the same.
+std::optional<double> loss_of_constant(const HeldOut& held_out) {
+  if (!held_out.loss_of_chance || !held_out.constant_loss)
+    return held_out.loss_of_chance;
+  return std::min(*held_out.loss_of_chance, *held_out.constant_loss);
+}
 
 // A score that needs nothing learnt, of those that should be high.
 double score_of_chance(const HeldOut& held_out) {
   if (held_out.metric.ends_with("auc")) return 0.5;
   const bool accuracy = held_out.metric.ends_with("accuracy");
-  return accuracy && held_out.loss_of_chance
-             ? std::exp(-*held_out.loss_of_chance /
-                        held_out.label_weight.value_or(1))
-             : 0;
+  const double equal = accuracy && held_out.loss_of_chance
+                           ? std::exp(-*held_out.loss_of_chance /
+                                      held_out.label_weight.value_or(1))
+                           : 0;
+  return held_out.metric == "accuracy"
+             ? std::max(equal, held_out.constant_accuracy.value_or(0))
+             : equal;
 }
 
 // Between two scores of so many examples that are no better than each other.
@@ -99,8 +131,10 @@ std::optional<double> last_loss(const RunState& state) {
 // of the epoch no better; though it may always have been.
 bool is_as_bad(const RunState& state, const HeldOut& held_out, double times) {
   const std::optional<double> loss = last_loss(state);
-  if (!held_out.loss_of_chance || !loss) return false;
-  const double chance = *held_out.loss_of_chance;
+  if (!held_out.loss_of_chance || !loss || has_few_steps(held_out))
+    return false;
+  const double chance =
+      times > 1 ? *held_out.loss_of_chance : *loss_of_constant(held_out);
   return *loss >= times * chance &&
          (state.watch.blocks() == 0 ||
           state.watch.level() >= kNoBetter * chance) &&
@@ -109,9 +143,9 @@ bool is_as_bad(const RunState& state, const HeldOut& held_out, double times) {
 
 std::string worse_than_chance(const RunState& state, const HeldOut& held_out) {
   if (!is_as_bad(state, held_out, kWorse)) return "";
-  return "the loss is " + format("%.3g", *last_loss(state)) +
-         ", and a constant prediction has " +
-         format("%.3g", *held_out.loss_of_chance);
+  const Pair pair = pair_of(*last_loss(state), *held_out.loss_of_chance);
+  return "the loss is " + pair.loss + ", and a constant prediction has " +
+         pair.other;
 }
 
 }  // namespace
@@ -163,6 +197,17 @@ bool falls_by_epochs(std::span<const EpochScore> history) {
              kNoBetter * history[(history.size() - 1) / 2].loss;
 }
 
+// Whether each of the last epochs had a lower loss than the one before, by
+// however little.
+bool falls_steadily(std::span<const EpochScore> history) {
+  if (history.size() < kFewEpochs) return false;
+  const auto last = history.last(std::max(kFewEpochs, history.size() / 2));
+  return std::ranges::adjacent_find(
+             last, [](const EpochScore& a, const EpochScore& b) {
+               return b.loss >= a.loss;
+             }) == last.end();
+}
+
 // Whether so few losses tell: they do not fall, and are those of as many
 // mini-batches as a block has with little noise, or higher beyond doubt.  A
 // sound run of a dozen mini-batches may not be lower than chance yet.
@@ -177,9 +222,30 @@ bool is_certain(const LossWatch::Brief& brief,
          noise <= kMostError * chance && brief.loss >= (1 - kAlike) * chance;
 }
 
+// Whether the loss is no lower than that of the best constant prediction, whose
+// probabilities are the shares of the classes.  The losses of a whole epoch
+// tell; of the first one only its last, within their error where all held-out
+// examples are put into one class.
+bool is_constant(const RunState& state, const HeldOut& held_out) {
+  if (!held_out.constant_loss) return false;
+  const double constant = *held_out.constant_loss;
+  const LossWatch::Recent recent = *state.watch.recent();
+  const double noise = std::min(kSure * recent.error, kMostError * constant);
+  if (state.history.size() > 1)
+    return state.history.back().loss >= (1 - kAlike) * constant &&
+           recent.loss >= constant - noise;
+  if (recent.loss >= (1 - kAlike) * constant) return true;
+  if (state.history.empty() || !held_out.constant_accuracy) return false;
+  const auto accuracy = state.history.back().metrics.find("accuracy");
+  return accuracy != state.history.back().metrics.end() &&
+         std::fabs(accuracy->second - *held_out.constant_accuracy) < kSame &&
+         recent.loss >= constant - noise;
+}
+
 }  // namespace
 
 bool is_no_better(const RunState& state, const HeldOut& held_out) {
+  if (has_few_steps(held_out)) return false;
   if (const auto brief = high_brief(state, held_out))
     return is_certain(*brief, state.history, *held_out.loss_of_chance);
   const auto recent = state.watch.recent();
@@ -192,12 +258,14 @@ bool is_no_better(const RunState& state, const HeldOut& held_out) {
   // The error of losses that were much higher before is too large.
   const double chance = *held_out.loss_of_chance;
   // Blocks of a short run may be nearly all of it.
+  if (is_constant(state, held_out)) return true;
   if (recent->last < kClearly * chance) return false;
   return loss >= (1 - kAlike) * chance -
                      std::min(kSure * recent->error, kMostError * chance);
 }
 
 std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
+  if (has_few_steps(held_out)) return "";
   const bool never = held_out.loss_of_chance && state.watch.learnt_nothing() &&
                      !beats_chance(state.history, held_out);
   if (!never && !is_as_bad(state, held_out, kNoBetter) &&
@@ -207,26 +275,47 @@ std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
   if (const auto recent = state.watch.recent(); recent && !loss)
     loss = recent->loss;
   if (!loss) loss = state.watch.brief()->loss;
-  const double chance = *held_out.loss_of_chance;
-  return "the loss is " + format("%.3g", *loss) +
+  const double chance = never || *loss >= *held_out.loss_of_chance
+                            ? *held_out.loss_of_chance
+                            : *loss_of_constant(held_out);
+  const Pair pair = pair_of(*loss, chance);
+  return "the loss is " + pair.loss +
          (never             ? ", and was never much lower than the "
           : *loss >= chance ? ", no less than the "
                             : ", about the ") +
-         format("%.3g", chance) + " of a constant prediction";
+         pair.other + " of a constant prediction";
 }
+
+namespace {
+
+std::string too_short_text(const std::string& after, double loss,
+                           double chance) {
+  const Pair pair = pair_of(loss, chance);
+  return "the run is too short to judge: after " + after + " the loss is " +
+         pair.loss + ", and a constant prediction has " + pair.other +
+         "; take more epochs" +
+         (loss >= kWorse * chance ? ", or a lower learning rate" : "");
+}
+
+}  // namespace
 
 std::string too_short(const RunState& state, const HeldOut& held_out) {
   const auto brief = high_brief(state, held_out);
-  if (!brief || is_certain(*brief, state.history, *held_out.loss_of_chance))
+  if (brief && (has_few_steps(held_out) ||
+                !is_certain(*brief, state.history, *held_out.loss_of_chance)))
+    return too_short_text(std::to_string(brief->batches) + " mini-batches of " +
+                              std::to_string(brief->examples) + " examples",
+                          brief->loss, *held_out.loss_of_chance);
+  const auto recent = state.watch.recent();
+  if (!has_few_steps(held_out) || !recent || !held_out.loss_of_chance ||
+      recent->loss < kNoBetter * *held_out.loss_of_chance ||
+      beats_chance(state.history, held_out))
     return "";
-  return "the run is too short to judge: after " +
-         std::to_string(brief->batches) + " mini-batches of " +
-         std::to_string(brief->examples) + " examples the loss is " +
-         format("%.3g", brief->loss) + ", and a constant prediction has " +
-         format("%.3g", *held_out.loss_of_chance) + "; take more epochs" +
-         (brief->loss >= kWorse * *held_out.loss_of_chance
-              ? ", or a lower learning rate"
-              : "");
+  const std::int64_t steps = *held_out.steps;
+  return too_short_text(
+             std::to_string(steps) + (steps == 1 ? " step" : " steps"),
+             recent->loss, *held_out.loss_of_chance) +
+         ", or smaller mini-batches";
 }
 
 std::string high_loss(const RunState& state, const HeldOut& held_out) {
@@ -235,10 +324,9 @@ std::string high_loss(const RunState& state, const HeldOut& held_out) {
       *loss < kWorse * *held_out.loss_of_chance ||
       !beats_chance(state.history, held_out))
     return "";
-  return "the loss is " + format("%.3g", *loss) +
-         ", and a constant prediction has " +
-         format("%.3g", *held_out.loss_of_chance) + ", though the held-out " +
-         held_out.metric + " is " +
+  const Pair pair = pair_of(*loss, *held_out.loss_of_chance);
+  return "the loss is " + pair.loss + ", and a constant prediction has " +
+         pair.other + ", though the held-out " + held_out.metric + " is " +
          metric_text(state.history.back().metrics.at(held_out.metric)) +
          ": a few examples are predicted very wrongly, and probabilities are "
          "of "
@@ -252,14 +340,24 @@ std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,
   if (state.setbacks > 0 || is_as_bad(state, held_out, kWorse) ||
       state.watch.has_jumped())
     return divergence_remedy(mode);
+  const std::string anew = "with --fresh or in another --run";
   if (falls_by_epochs(history))
     return "it falls slowly: take more epochs or a higher learning rate";
   if (moved < kHardly)
     return "parameters have hardly moved: take more epochs, or a higher "
-           "learning rate with --fresh or in another --run";
-  return "parameters have moved, to no use: look whether labels belong to "
-         "their examples, or take a lower learning rate, with --fresh or in "
-         "another --run, or more epochs";
+           "learning rate " +
+           anew;
+  const std::string labels = "look whether labels belong to their examples";
+  if (falls_steadily(history))
+    return "it falls, but very slowly: take many more epochs, or a higher "
+           "learning rate " +
+           anew + "; or " + labels;
+  if (history.size() < kFewEpochs)
+    return "so few epochs do not tell why: take more of them; if it does not "
+           "fall then, " +
+           labels + ", or take another learning rate";
+  return "parameters have moved, to no use: " + labels +
+         ", or take a lower learning rate, " + anew;
 }
 
 std::string ends_badly(const RunState& state, const HeldOut& held_out) {

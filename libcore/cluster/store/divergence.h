@@ -23,6 +23,12 @@ struct HeldOut {
   std::int64_t examples = 0;
   std::optional<double> loss_of_chance;               // nn/data/chance.h
   std::optional<double> label_weight = std::nullopt;  // in that
+  // Of the best constant predictions: the loss on training data, and the
+  // accuracy on held-out data.
+  std::optional<double> constant_loss = std::nullopt,
+                        constant_accuracy = std::nullopt;
+  // Updater steps so far; none: enough.
+  std::optional<std::int64_t> steps = std::nullopt;
 };
 
 // Whether the held-out score of the last epoch has lost half of what the best

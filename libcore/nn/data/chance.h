@@ -5,8 +5,10 @@
 
 #include <optional>
 
+#include "libcore/data/metadata.h"
 #include "libcore/data/normalizer.h"
 #include "libcore/nn/config/config.h"
+#include "libcore/nn/data/fit_decorrelation.h"
 #include "libcore/tensor/shape.h"
 
 namespace dl::nn {
@@ -21,6 +23,23 @@ std::optional<double> loss_of_chance(
     const NetworkConfig& network, const tensor::Shape& outputs,
     const data::Normalizer& targets,
     std::optional<double> label_weight = std::nullopt);
+
+// Factor of the one output's loss in that of the network, by loss_weight.
+double loss_weight_of(const NetworkConfig& network);
+
+// The best prediction that is the same for every example, by how often each
+// class is there.  Its loss is loss_of_chance() at the most, and far less where
+// most examples are of one class.
+struct BestConstant {
+  double loss = 0, error = 0;  // mean over the labels, and its standard error
+  double accuracy = 0;         // of the class that counts most
+};
+
+// That of these records; nothing: the one output has another loss than of
+// classes, or labels or weights of another kind, or there are no labels.
+std::optional<BestConstant> best_constant(const NetworkConfig& network,
+                                          const data::Metadata& data,
+                                          const EachRecord& records);
 
 }  // namespace dl::nn
 

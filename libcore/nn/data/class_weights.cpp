@@ -9,7 +9,6 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
-#include "libcore/nn/data/batch.h"
 #include "libcore/nn/layers/loss.h"
 
 namespace dl::nn {
@@ -46,29 +45,6 @@ Json named_weights(const LayerConfig& layer,
   return weights;
 }
 
-// Whether labels are numbers of classes; of one output, 0 and 1.
-bool has_classes(const data::Metadata& data, const WantedOutput& output) {
-  const auto labels = data.schema.find(output.tensor);
-  return !output.target && labels != data.schema.end() &&
-         !tensor::is_real(labels->second.dtype) &&
-         labels->second.shape.elements() == output.places.elements();
-}
-
-// Examples, of sequences steps, of each class; masks do not count.
-void count_classes(const data::DataSet& set, const WantedOutput& output,
-                   std::vector<double>& counts) {
-  const tensor::Tensor& labels = set.get(output.tensor);
-  const auto mask = set.tensors.find(output.mask);
-  const bool masked =
-      mask != set.tensors.end() && mask->second.elements() == labels.elements();
-  for (std::int64_t i = 0; i < labels.elements(); ++i) {
-    if (masked && mask->second.value(i) == 0) continue;
-    const double label = labels.value(i);
-    if (label >= 0 && label < static_cast<double>(counts.size()))
-      ++counts[static_cast<std::size_t>(label)];
-  }
-}
-
 Json balanced_weights(const std::vector<double>& counts) {
   double all = 0, classes = 0;  // that there are
   for (const double count : counts) {
@@ -82,6 +58,27 @@ Json balanced_weights(const std::vector<double>& counts) {
 }
 
 }  // namespace
+
+bool has_classes(const data::Metadata& data, const WantedOutput& output) {
+  const auto labels = data.schema.find(output.tensor);
+  return !output.target && labels != data.schema.end() &&
+         !tensor::is_real(labels->second.dtype) &&
+         labels->second.shape.elements() == output.places.elements();
+}
+
+void count_classes(const data::DataSet& set, const WantedOutput& output,
+                   std::vector<double>& counts) {
+  const tensor::Tensor& labels = set.get(output.tensor);
+  const auto mask = set.tensors.find(output.mask);
+  const bool masked =
+      mask != set.tensors.end() && mask->second.elements() == labels.elements();
+  for (std::int64_t i = 0; i < labels.elements(); ++i) {
+    if (masked && mask->second.value(i) == 0) continue;
+    const double label = labels.value(i);
+    if (label >= 0 && label < static_cast<double>(counts.size()))
+      ++counts[static_cast<std::size_t>(label)];
+  }
+}
 
 void settle_class_weights(NetworkConfig& config, const data::Metadata& data,
                           const EachRecord& records) {

@@ -4,9 +4,11 @@
 #define DL_LIBCORE_NN_DATA_CLASS_WEIGHTS_H_
 
 #include <optional>
+#include <vector>
 
 #include "libcore/data/metadata.h"
 #include "libcore/nn/config/config.h"
+#include "libcore/nn/data/batch.h"
 #include "libcore/nn/data/fit_decorrelation.h"
 
 namespace dl::nn {
@@ -24,6 +26,12 @@ void settle_class_weights(NetworkConfig& config, const data::Metadata& data,
 std::optional<double> mean_label_weight(const NetworkConfig& config,
                                         const data::Metadata& data,
                                         const EachRecord& records);
+
+// Whether labels are numbers of classes; of one output, 0 and 1.
+bool has_classes(const data::Metadata& data, const WantedOutput& output);
+// Adds the examples, of sequences steps, of each class; masks do not count.
+void count_classes(const data::DataSet& set, const WantedOutput& output,
+                   std::vector<double>& counts);
 
 }  // namespace dl::nn
 

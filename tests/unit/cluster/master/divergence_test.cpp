@@ -246,6 +246,97 @@ TEST_CASE("a run of less than a block is judged where its losses tell") {
   CHECK(verdict() == "too short"s);
 }
 
+namespace {
+
+// A run with losses of so many mini-batches, which hardly differ.
+RunState steady(double loss, int batches = 400) {
+  RunState state;
+  for (int i = 0; i < batches; ++i)
+    state.watch.add(static_cast<std::uint64_t>(i) + 1, 1, 32,
+                    32 * (loss + (i % 2 == 0 ? 0.01 : -0.01)), 1, {});
+  return state;
+}
+
+void add_epochs(RunState& state, const std::vector<double>& losses,
+                double accuracy) {
+  for (const double loss : losses)
+    state.history.push_back({static_cast<std::int64_t>(state.history.size()),
+                             12800,
+                             loss,
+                             {{"accuracy", accuracy}}});
+}
+
+}  // namespace
+
+TEST_CASE("a model that knows only how often classes are there is no use") {
+  // Nine in ten are of one class.
+  HeldOut held_out{"accuracy", 1000, std::log(2), {}, 0.325, 0.9};
+  RunState state = steady(0.326);
+  CHECK(is_no_better(state, held_out));
+  add_epochs(state, {0.33, 0.326}, 0.9);
+  CHECK(is_no_better(state, held_out));
+  CHECK(learnt_nothing(state, held_out) ==
+        "the loss is 0.326, no less than the 0.325 of a constant prediction");
+  held_out.constant_accuracy = 0.75;  // held-out data have other shares
+  CHECK_FALSE(is_no_better(state, held_out));
+  held_out.constant_accuracy = 0.9;
+  // A little is learnt, though all are put into one class.
+  state = steady(0.315);
+  add_epochs(state, {0.32, 0.315}, 0.9);
+  CHECK_FALSE(is_no_better(state, held_out));
+  // The last losses of one epoch may be of examples that are easier.
+  state.history.resize(1);
+  CHECK_FALSE(is_no_better(state, held_out));
+  held_out.constant_loss.reset();
+  CHECK(learnt_nothing(state, held_out).empty());
+}
+
+TEST_CASE("a few steps tell nothing, however many mini-batches they are of") {
+  const double chance = std::log(3);
+  HeldOut held_out{"accuracy", 100, chance};
+  RunState state;
+  for (std::uint64_t i = 1; i <= 3; ++i)
+    state.watch.add(i, 24, 24 * 32, 24 * 32 * 1.2, 1, {});
+  held_out.steps = 3;
+  CHECK(learnt_nothing(state, held_out).empty());
+  CHECK_FALSE(is_no_better(state, held_out));
+  CHECK(too_short(state, held_out) ==
+        "the run is too short to judge: after 3 steps the loss is 1.2, and a "
+        "constant prediction has 1.1; take more epochs, or smaller "
+        "mini-batches");
+  add_epochs(state, {4, 3.9, 3.8}, 0.3);  // far too high
+  CHECK(ends_badly(state, held_out).empty());
+  held_out.steps = 100;
+  CHECK_FALSE(ends_badly(state, held_out).empty());
+  CHECK(too_short(state, held_out).empty());
+}
+
+TEST_CASE("losses are told apart") {
+  RunState state = steady(1.0995);
+  const HeldOut held_out{"accuracy", 100, std::log(3)};
+  CHECK(learnt_nothing(state, held_out) ==
+        "the loss is 1.0995, no less than the 1.0986 of a constant prediction");
+}
+
+TEST_CASE("the remedy says whether the loss falls") {
+  const HeldOut held_out{"accuracy", 100, std::log(2)};
+  const auto remedy = [&](const std::vector<double>& losses) {
+    RunState state = steady(0.69);
+    add_epochs(state, losses, 0.5);
+    return remedy_of_nothing(state, held_out, Mode::kSync, 1);
+  };
+  CHECK_THAT(remedy({0.694}), Catch::StartsWith("so few epochs do not tell"));
+  CHECK_THAT(remedy({0.694, 0.693, 0.692, 0.691, 0.690}),
+             Catch::StartsWith("it falls, but very slowly: take many more "
+                               "epochs, or a higher learning rate"));
+  CHECK_THAT(remedy({0.694, 0.693, 0.694, 0.693, 0.694}),
+             Catch::StartsWith("parameters have moved, to no use: look whether "
+                               "labels belong") &&
+                 Catch::Contains("a lower learning rate"));
+  CHECK_THAT(remedy({0.8, 0.75, 0.72, 0.7}),
+             Catch::StartsWith("it falls slowly"));
+}
+
 TEST_CASE("the better model is that of the best score, or of sound losses") {
   RunState state;
   CHECK(better_version(state, "accuracy") == 0);
