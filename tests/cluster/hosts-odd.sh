@@ -53,6 +53,21 @@ check loud.safetensors.run
 grep -c '^loud: w' loud.err
 grep '^parrot:' loud.err
 
+# A line of 30 MB and a flood of short ones, before a worker starts, hold it up by no
+# minute, and fill no log.
+cat >wordy <<'SH'
+#!/bin/bash
+head -c 30000000 /dev/zero | tr '\0' x >&2
+echo >&2
+yes 'a line of noise' | head -c 10000000 >&2
+exec ./rsh "$@"
+SH
+chmod +x wordy
+hosts wordy ./wordy --hosts a
+finish wordy
+grep -c '^a: x.*(the rest of this line is not shown)$' wordy.err
+[ "$(wc -c <wordy.err)" -lt 100000 ] || fail "the log is full of it"
+
 # Without the command no worker is started again; the other goes on.
 hosts gone ./rsh --hosts a,b --epochs 100000 --restarts 1
 await "both" event gone.safetensors.run '"event":"join".*"name":"b:'

@@ -1,6 +1,7 @@
 #include "libcore/cluster/master/child_process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,6 +93,8 @@ ChildProcess::ChildProcess(Order order) {
   if (!order.heard) return;
   output_ = output.take(0);
   ::fcntl(output_, F_SETFL, O_NONBLOCK);
+  // Whoever writes much waits less; not all may have that.
+  ::fcntl(output_, F_SETPIPE_SZ, static_cast<int>(kAtOnce));
 }
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
@@ -112,10 +115,11 @@ std::optional<ProcessEnd> ChildProcess::take_end() {
   return process_end(status);
 }
 
-std::string ChildProcess::output() {
+std::string ChildProcess::output(std::chrono::milliseconds wait) {
   std::string text;
-  std::array<char, 4096> bytes{};
-  constexpr std::size_t kAtOnce = std::size_t{64} << 10;
+  std::array<char, 65536> bytes{};
+  pollfd ready{output_, POLLIN, 0};
+  if (wait.count() > 0) ::poll(&ready, 1, static_cast<int>(wait.count()));
   while (output_ >= 0 && text.size() < kAtOnce) {
     const ssize_t size = ::read(output_, bytes.data(), bytes.size());
     if (size < 0 && errno == EINTR) continue;

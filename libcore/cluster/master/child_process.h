@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,9 +37,10 @@ class ChildProcess {
   pid_t pid() const { return pid_; }
   // How it has ended, once.
   std::optional<ProcessEnd> take_end();
-  // Output that nobody has read yet, without waiting; the rest of much another
-  // time.
-  std::string output();
+  // Output that nobody has read yet; the rest of much another time.  wait: for
+  // its first byte, at most.
+  std::string output(std::chrono::milliseconds wait = {});
+  static constexpr std::size_t kAtOnce = std::size_t{1} << 20;
   // To it and what it has started.
   void send(int signal) const noexcept;
   // Its standard input ends.

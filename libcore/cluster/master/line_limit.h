@@ -15,18 +15,25 @@ class LineLimit {
  public:
   explicit LineLimit(int a_minute) : most_(a_minute) {}
 
-  // now: monotonic, in seconds.  Nothing: the line is not to be told; else what
-  // to add to it, mostly "".
-  std::optional<std::string> tell(double now) {
+  // No line is told now; so many were not.
+  bool is_over(double now) {
     constexpr double kMinute = 60;
     if (now - since_ >= kMinute) {
       since_ = now;
       told_ = 0;
     }
-    if (++told_ > most_) {
-      ++untold_;
+    return told_ >= most_;
+  }
+  void pass_over(std::uint64_t lines) { untold_ += lines; }
+
+  // now: monotonic, in seconds.  Nothing: the line is not to be told; else what
+  // to add to it, mostly "".
+  std::optional<std::string> tell(double now) {
+    if (is_over(now)) {
+      pass_over(1);
       return std::nullopt;
     }
+    ++told_;
     const std::uint64_t untold = std::exchange(untold_, 0);
     if (untold == 0) return "";
     return " (and " + std::to_string(untold) +

@@ -17,7 +17,11 @@ namespace dl::cluster {
 namespace {
 
 constexpr double kLongestDelay = 30;  // seconds before another start
-constexpr std::size_t kLongestLine = 4000;
+constexpr std::size_t kLongestLine = 4000, kLongestKey = 64;
+constexpr double kLookSeconds = 0.01;  // at what all write, where that is much
+constexpr std::chrono::milliseconds kMoreComes{1};
+constexpr std::size_t kMuch = std::size_t{64} << 10;
+constexpr std::size_t kMostRead = std::size_t{4} << 20;
 constexpr int kLastLooks = 16;  // at what an ended process has written
 constexpr int kUnstarted = 75;  // as a status: another time it may go well
 
@@ -73,43 +77,69 @@ void StartedWorkers::start(Place& place) {
                           environment_of(place), place.input, !here});
 }
 
-// Lines, each with its host before it; whole: nothing follows.
+// Lines, each with its host before it; whole: nothing follows.  The rest of one
+// that was cut is passed over.
 void StartedWorkers::show(Place& place, const std::string& text, bool whole) {
+  if (!text.empty() && place.lines.is_over(monotonic_seconds())) {
+    place.lines.pass_over(
+        static_cast<std::uint64_t>(std::ranges::count(text, '\n')));
+    place.unshown.clear();
+    place.is_cut = text.back() != '\n';
+    return;
+  }
   const std::string all = std::exchange(place.unshown, "") + text;
   std::size_t begin = 0;
   while (begin < all.size()) {
-    auto end = all.find_first_of("\r\n", begin);
-    if (end == all.npos && !whole && all.size() - begin < kLongestLine) {
+    const auto end = std::min(all.find_first_of("\r\n", begin), all.size());
+    const bool ends = end < all.size();
+    if (!place.is_cut && !ends && !whole && end - begin < kLongestLine) {
       place.unshown = all.substr(begin);
       return;
     }
-    end = std::min({end, all.size(), begin + kLongestLine});
-    if (end > begin) show_line(place, all.substr(begin, end - begin));
-    const bool broken =
-        end < all.size() && (all[end] == '\n' || all[end] == '\r');
-    begin = end + (broken ? 1 : 0);
+    if (!std::exchange(place.is_cut, !ends) && end > begin)
+      show_line(place, all.substr(begin, std::min(end - begin, kLongestLine)));
+    begin = end + (ends ? 1 : 0);
   }
 }
 
+// No part of a key is shown, as one may go on where the line was cut.
 void StartedWorkers::show_line(Place& place, const std::string& line) {
   const auto more = place.lines.tell(monotonic_seconds());
   if (!more) return;
   // It reaches a terminal.
   std::string shown = line;
+  const bool cut = line.size() >= kLongestLine;
+  if (cut) shown.resize(kLongestLine - kLongestKey);
   std::ranges::replace(shown, '\t', ' ');
   shown = printable(std::move(shown), kLongestLine);
+  if (cut) shown += " (the rest of this line is not shown)";
   if (tells(place.input, line)) shown = "(a line with a key, not shown)";
   hooks_.show(host_of(place.host) + ": " + shown + *more);
 }
 
+// A worker that writes much, or whatever starts it, waits until that is read:
+// so much of it is at a time as keeps nobody else waiting.
+std::string StartedWorkers::read_much(Place& place, double until) {
+  std::string said = place.process->output();
+  if (said.size() < kMuch) return said;
+  for (std::size_t read = said.size();
+       !said.empty() && read < kMostRead && monotonic_seconds() < until;
+       read += said.size()) {
+    show(place, said, false);
+    said = place.process->output(kMoreComes);
+  }
+  return said;
+}
+
 std::vector<StartedWorkers::Ended> StartedWorkers::reap() {
   std::vector<Ended> result;
+  const double until = monotonic_seconds() + kLookSeconds;
   for (std::size_t i = 0; i < places_.size(); ++i) {
     Place& place = places_[i];
     if (!place.process) continue;
     const pid_t pid = place.process->pid();
     const auto end = place.process->take_end();
-    std::string said = place.process->output();
+    std::string said = read_much(place, until);
     // Others that it left may write for ever.
     for (int look = 0; end && !said.empty() && look < kLastLooks; ++look) {
       show(place, said, false);

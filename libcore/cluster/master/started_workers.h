@@ -89,6 +89,7 @@ class StartedWorkers {
     std::string input = "";               // ... that it began with
     std::vector<std::string> names = {};  // of all that were here
     std::string unshown = "";             // the beginning of a line
+    bool is_cut = false;                  // ... was shown, and not its rest
     LineLimit lines{1000};                // a minute
     int failures = 0;                     // in a row, without work
     int restarts = 0;
@@ -101,6 +102,7 @@ class StartedWorkers {
   void start(Place& place);
   void show(Place& place, const std::string& text, bool whole);
   void show_line(Place& place, const std::string& line);
+  std::string read_much(Place& place, double until);
   Place* find(const std::string& name);
   void wait_for_all(double seconds) noexcept;
 
