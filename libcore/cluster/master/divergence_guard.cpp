@@ -29,6 +29,7 @@ bool DivergenceGuard::watch_training(bool ending) {
     return false;
   }
   const LossWatch& watch = context_.state.watch;
+  if (context_.phase && !ending) look_at_losses();
   if (watch.sound()) said_ = false;
   // Nothing may be wrong: it stops nobody, and is tried once.
   if (!watch.wrong() && watch.may_have_died() && context_.phase && !ending) {
@@ -44,40 +45,54 @@ bool DivergenceGuard::watch_training(bool ending) {
   return false;
 }
 
+// One that lies from its first answer on makes no loss rise.
+void DivergenceGuard::look_at_losses() {
+  if (!context_.told_losses.are_in_doubt()) return;
+  const std::optional<OwnLoss> own = context_.own_loss();
+  if (const auto odd = own ? context_.told_losses.denied(*own) : std::nullopt)
+    put_out(*odd, true);
+  else
+    context_.told_losses.stay_in_doubt();
+}
+
 bool DivergenceGuard::blame_worker() {
-  RunState& state = context_.state;
+  const RunState& state = context_.state;
   auto odd = context_.told_losses.odd_one(state.watch);
   const bool by_own = !odd;
   if (by_own) {
     const std::optional<OwnLoss> own = context_.own_loss();
     if (own) odd = context_.told_losses.contradicted(state.watch, *own);
   }
-  if (!odd) return false;
-  context_.told_losses.forget(odd->member);
-  state.replace_losses(odd->loss_sum, odd->examples, odd->others);
-  state.watch.start_over(state.version, odd->others);
-  const std::string why = "its losses are " + format("%.3g", odd->loss) +
+  if (odd) put_out(*odd, by_own);
+  return odd.has_value();
+}
+
+void DivergenceGuard::put_out(const ToldLosses::Odd& odd, bool by_own) {
+  RunState& state = context_.state;
+  context_.told_losses.forget(odd.member);
+  state.replace_losses(odd.loss_sum, odd.examples, odd.others);
+  state.watch.start_over(state.version, odd.others);
+  const std::string why = "its losses are " + format("%.3g", odd.loss) +
                           " on average, and " +
                           (by_own ? "that of the run's parameters on a sample "
                                     "of the data is "
                                   : "those of others with the same "
                                     "parameters ") +
-                          format("%.3g", odd->others);
-  context_.events.write("false_losses", {{"worker", odd->member},
+                          format("%.3g", odd.others);
+  context_.events.write("false_losses", {{"worker", odd.member},
                                          {"epoch", state.epoch},
-                                         {"loss", odd->loss},
-                                         {"others", odd->others}});
-  if (Member* member = context_.members.find(odd->member)) {
+                                         {"loss", odd.loss},
+                                         {"others", odd.others}});
+  if (Member* member = context_.members.find(odd.member)) {
     member->faulty = true;
     member->unfit = why;
     if (context_.phase) context_.phase->release(*member, why, false);
   } else {
     context_.log(Level::kWarning,
-                 "worker " + std::to_string(odd->member) +
+                 "worker " + std::to_string(odd.member) +
                      ", which is gone, told false losses: " + why);
   }
   context_.save_soon = true;  // what was told is in the log
-  return true;
 }
 
 bool DivergenceGuard::go_back(const std::string& why) {

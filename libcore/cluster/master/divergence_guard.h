@@ -35,6 +35,8 @@ class DivergenceGuard {
   bool go_back(const std::string& why);
 
  private:
+  void look_at_losses();
+  void put_out(const ToldLosses::Odd& odd, bool by_own);
   void take_back(RunState state);
   void log_setback(std::uint64_t before);
   void write_divergence(const std::string& what, std::string_view action);

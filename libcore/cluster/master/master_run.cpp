@@ -65,7 +65,6 @@ class Master {
   Report begun() const;
   Outcome finished();
   void tell_waiting();
-  std::optional<OwnLoss> own_loss() const;
   Sizes sizes() const;
   void begin_history();
   int threads_of_worker() const;
@@ -343,7 +342,7 @@ void Master::start() {
   context_->odd_values = [this](const data::Piece& piece) {
     return plan_.training->odd_values(piece);
   };
-  if (plan_.stage.empty()) context_->own_loss = [this] { return own_loss(); };
+  if (plan_.stage.empty()) measure_losses(plan_, *context_);
   if (!socket_.socket().public_key().empty() &&
       context_->limits.topology != Topology::kStar)
     tree_key_ = make_key_pair().secret_key;
@@ -351,17 +350,6 @@ void Master::start() {
   coordinator_.emplace(*context_, hooks(), now, waiting_since_.value_or(now));
   if (!measuring_) advise();
   socket_.announce();
-}
-
-// Nothing: it cannot be measured here, and others tell.
-std::optional<OwnLoss> Master::own_loss() const {
-  try {
-    return measure_own_loss(plan_, context_->state);
-  } catch (const Error& error) {
-    log_(Level::kDetail,
-         std::string("the run's own loss is not known: ") + error.what());
-    return std::nullopt;
-  }
 }
 
 // Tells the user what to know about training this network.

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "libcore/base/clock.h"
+#include "libcore/base/error.h"
 #include "libcore/cluster/records/batches.h"
 #include "libcore/device/open.h"
 #include "libcore/nn/network.h"
@@ -17,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kSampled = 16, kFewSampled = 3;  // mini-batches
 constexpr std::int64_t kMostInBatch = 64;               // examples
-constexpr double kSampleSeconds = 2;
+constexpr double kOwnSeconds = 2, kOtherSeconds = 0.1;
 constexpr std::size_t kSampleCache = std::size_t{64} << 20;
 
 void put(nn::Network& network, tensor::View to, std::span<const float> values) {
@@ -43,15 +45,22 @@ std::optional<OwnLoss> summary(std::span<const double> losses) {
   double squares = 0;
   for (const double loss : losses)
     squares += (loss - own.loss) * (loss - own.loss);
-  own.error = std::sqrt(squares / (count - 1) / count);
-  if (!std::isfinite(own.loss)) return std::nullopt;
-  return own;
+  own.deviation = std::sqrt(squares / (count - 1));
+  own.error = own.deviation / std::sqrt(count);
+  if (std::isfinite(own.loss)) return own;
+  return OwnLoss{std::numeric_limits<double>::infinity()};
 }
 
-}  // namespace
+// Parameters and statistics whose loss is wanted, and how long that may take,
+// in seconds; some mini-batches are looked at in any case.
+struct Measured {
+  std::span<const float> parameters, statistics;
+  double seconds;
+};
 
-std::optional<OwnLoss> measure_own_loss(const Plan& plan,
-                                        const RunState& state) {
+// Throws Error: kData, kNoInput, kIo, a record cannot be read.
+std::optional<OwnLoss> measure(const Plan& plan, const RunState& state,
+                               const Measured& of) {
   const double began = monotonic_seconds();
   const std::int64_t size = std::min(plan.settings.batch, kMostInBatch);
   data::Epoch epoch(plan.training->catalogue().without(state.without()), size,
@@ -68,8 +77,8 @@ std::optional<OwnLoss> measure_own_loss(const Plan& plan,
   nn::Network network(plan.model.config, plan.model.normalizers, size,
                       device::open_lanes("cpu", 1), true, {},
                       nn::Start::kLater);
-  put(network, network.parameters(), state.parameters);
-  put(network, network.statistics(), state.statistics);
+  put(network, network.parameters(), of.parameters);
+  put(network, network.statistics(), of.statistics);
   std::vector<double> losses;
   LoadedBatch batch;
   const std::int64_t count = std::min(kSampled, epoch.batches());
@@ -77,11 +86,34 @@ std::optional<OwnLoss> measure_own_loss(const Plan& plan,
     assemble(epoch, i * epoch.batches() / count, store, batch);
     losses.push_back(loss_of(network, network.batch_of(batch.set),
                              static_cast<std::uint64_t>(i)));
-    if (monotonic_seconds() - began > kSampleSeconds &&
+    if (monotonic_seconds() - began > of.seconds &&
         std::ssize(losses) >= kFewSampled)
       break;
   }
   return summary(losses);
+}
+
+}  // namespace
+
+void measure_losses(const Plan& plan, RunContext& context) {
+  const auto look = [&plan, &context](const Measured& of) {
+    std::optional<OwnLoss> loss;
+    try {
+      loss = measure(plan, context.state, of);
+    } catch (const Error& error) {  // others tell
+      context.log(
+          Level::kDetail,
+          std::string("the loss of parameters is not known: ") + error.what());
+    }
+    return loss;
+  };
+  context.own_loss = [look, &state = context.state] {
+    return look({state.parameters, state.statistics, kOwnSeconds});
+  };
+  context.loss_of = [look](std::span<const float> parameters,
+                           std::span<const float> statistics) {
+    return look({parameters, statistics, kOtherSeconds});
+  };
 }
 
 }  // namespace dl::cluster

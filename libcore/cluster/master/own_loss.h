@@ -1,24 +1,20 @@
-// The loss of the run's own parameters on some of its training data, as the
-// master finds it: a witness where workers contradict each other.
+// The loss of parameters on some of the run's training data, as the master
+// finds it: a witness where workers contradict each other.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_OWN_LOSS_H_
 #define DL_LIBCORE_CLUSTER_MASTER_OWN_LOSS_H_
 
-#include <cstdint>
-#include <optional>
-
-#include "libcore/cluster/master/told_losses.h"
+#include "libcore/cluster/master/run_context.h"
 #include "libcore/cluster/plan/plan.h"
-#include "libcore/cluster/store/run_state.h"
 
 namespace dl::cluster {
 
-// As workers measure theirs, with dropout and the mini-batch's own statistics.
-// Takes some seconds at most, unless one mini-batch does.  Nothing: there is
-// too little data, or the loss is not finite.
-// Throws Error: kData, kNoInput, kIo, a record cannot be read.
-std::optional<OwnLoss> measure_own_loss(const Plan& plan,
-                                        const RunState& state);
+// Has the context measure losses on the training data of the plan, which stays
+// as it is: own_loss and loss_of.  They are as workers measure theirs, with
+// dropout and the mini-batch's own statistics, and infinite where they are not
+// finite.  Nothing: there is too little data, or it cannot be read here.  That
+// takes some seconds at most, loss_of a tenth of one, unless a mini-batch does.
+void measure_losses(const Plan& plan, RunContext& context);
 
 }  // namespace dl::cluster
 

@@ -15,6 +15,9 @@
 
 namespace dl::cluster {
 
+// All members are looked at so often, in seconds for each of them.
+constexpr double kLookForMember = 20e-6;
+
 class Phase {
  public:
   explicit Phase(RunContext& context) : context_(context) {}

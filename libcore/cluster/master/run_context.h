@@ -9,10 +9,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "libcore/base/log.h"
 #include "libcore/cluster/master/answers.h"
+#include "libcore/cluster/master/averaging/result_audit.h"
 #include "libcore/cluster/master/averaging/slot_owners.h"
 #include "libcore/cluster/master/master_link.h"
 #include "libcore/cluster/master/membership.h"
@@ -66,6 +68,7 @@ struct RunContext {
   std::optional<exchange::GradientDiversity> diversity;  // ... if it counts
   Caution caution;                                       // beside it
   ToldLosses told_losses;
+  ResultAudit audit;  // averaging
   Report report;
   // Looks at a record of the run's data as workers do.  Throws Error: kData,
   // "'x.dls', record 17: ...", it is of no use; kNoInput, kIo, kProtocol.
@@ -77,6 +80,13 @@ struct RunContext {
   // The loss of the parameters as they are; nothing: it is not known.
   std::function<std::optional<OwnLoss>()> own_loss =
       []() -> std::optional<OwnLoss> { return std::nullopt; };
+  // The loss of other parameters and statistics on fewer mini-batches.
+  std::function<std::optional<OwnLoss>(std::span<const float>,
+                                       std::span<const float>)>
+      loss_of = [](std::span<const float>,
+                   std::span<const float>) -> std::optional<OwnLoss> {
+    return std::nullopt;
+  };
   std::optional<Error> failure;     // see fail()
   std::optional<Error> gone_wrong;  // see answers.h; without a remedy
   bool save_soon = false;           // a checkpoint is due now

@@ -1,6 +1,7 @@
 #include "libcore/cluster/master/told_losses.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -14,6 +15,8 @@ constexpr std::size_t kMostMembers = 4096;
 constexpr double kApart = 0.9;  // of pairs of answers, its own is higher
 constexpr double kTimesHigher = 1.3, kTimesLower = 0.5;
 constexpr double kTimesOwn = 1.5, kErrors = 3;
+constexpr std::size_t kNewestTold = 8;
+constexpr double kTimesDenied = 2, kTimesError = 6;  // standard errors
 
 // Sorted losses.
 struct Sample {
@@ -114,7 +117,7 @@ std::optional<ToldLosses::Odd> ToldLosses::compare(
 std::optional<ToldLosses::Odd> ToldLosses::contradicted(
     const LossWatch& watch, const OwnLoss& own) const {
   const double most = own.loss + kErrors * own.error;
-  if (!watch.is_near_best(most)) return std::nullopt;
+  if (!std::isfinite(most) || !watch.is_near_best(most)) return std::nullopt;
   std::optional<Odd> highest;
   bool somebody_agrees = false;
   for (const auto& [number, told] : members_) {
@@ -132,6 +135,99 @@ std::optional<ToldLosses::Odd> ToldLosses::contradicted(
   }
   if (!highest || somebody_agrees) return highest;
   return watch.is_hopeless(highest->loss) ? highest : std::nullopt;
+}
+
+// --- Without a history ------------------------------------------------------
+
+double ToldLosses::newest_mean(const Told& told) {
+  const std::size_t count = std::min(told.recent.size(), kNewestTold);
+  double sum = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    sum += told.recent[told.recent.size() - 1 - i].second;
+  return sum / static_cast<double>(count);
+}
+
+// The version since which both have told enough: as late as can be, as losses
+// fall, and who is slow told of early ones.
+std::uint64_t ToldLosses::together(const Told& one, const Told& other) {
+  std::uint64_t from =
+      std::max(one.recent.front().first, other.recent.front().first);
+  for (const Told* told : {&one, &other})
+    from =
+        std::min(from, told->recent[told->recent.size() - kEnoughTold].first);
+  return from;
+}
+
+bool ToldLosses::are_in_doubt() {
+  if (answers_ < std::max(next_look_, next_doubt_)) return false;
+  next_look_ = answers_ + 4 * members_.size();
+  const Told *lowest = nullptr, *highest = nullptr;
+  for (const auto& [number, told] : members_) {
+    if (told.recent.size() < kEnoughTold || !is_of_late(told)) continue;
+    if (!lowest || newest_mean(told) < newest_mean(*lowest)) lowest = &told;
+    if (!highest || newest_mean(told) > newest_mean(*highest)) highest = &told;
+  }
+  if (lowest == highest) return false;
+  const std::uint64_t from = together(*lowest, *highest);
+  std::vector<double> both = since(*highest, from);
+  const Sample high(both);
+  const std::vector<double> others = since(*lowest, from);
+  both.insert(both.end(), others.begin(), others.end());
+  const Sample low(others);
+  return high.mean() > low.mean() + (kTimesOwn - 1) * std::fabs(low.mean()) &&
+         share_above(high, Sample(std::move(both))) >= kApart;
+}
+
+void ToldLosses::stay_in_doubt() {
+  next_doubt_ = answers_ + patience_;
+  patience_ *= 2;
+}
+
+// The other one is as the own loss is, and this one is not.
+bool ToldLosses::denies(const Told& told, const Told& other,
+                        const OwnLoss& own) {
+  const std::size_t newest = std::min(other.recent.size(), kNewestTold);
+  if (told.recent.back().first <
+      other.recent[other.recent.size() - newest].first)
+    return false;  // it has told nothing since, and losses fall
+  const std::uint64_t from = together(told, other);
+  std::vector<double> both = since(told, from);
+  const Sample its(both);
+  const std::vector<double> others = since(other, from);
+  both.insert(both.end(), others.begin(), others.end());
+  const double size = std::fabs(own.loss) + kErrors * own.error;
+  const double distance = std::fabs(Sample(others).mean() - own.loss);
+  if (distance > (kTimesOwn - 1) * size + kErrors * own.error) return false;
+  const auto count = static_cast<double>(its.sorted.size());
+  const double above = its.mean() - own.loss;
+  const double noise =
+      kErrors * own.error + kTimesError * own.deviation / std::sqrt(count);
+  const double share = share_above(its, Sample(std::move(both)));
+  if (above > std::max(noise, (kTimesDenied - 1) * size))
+    return share >= kApart && its.below(own.loss) <= (1 - kApart) * count;
+  return -above > std::max(noise, (1 - kTimesLower) * size) &&
+         share <= 1 - kApart && its.sorted.size() >= kManyTold;
+}
+
+// The farthest of several.
+std::optional<ToldLosses::Odd> ToldLosses::denied(const OwnLoss& own) const {
+  std::optional<Odd> farthest;
+  if (!std::isfinite(own.loss)) return farthest;
+  for (const auto& [number, told] : members_) {
+    if (told.recent.size() < kEnoughTold || !is_of_late(told)) continue;
+    const double loss = newest_mean(told);
+    if (farthest &&
+        std::fabs(loss - own.loss) <= std::fabs(farthest->loss - own.loss))
+      continue;
+    const bool is_denied = std::ranges::any_of(members_, [&](const auto& each) {
+      const Told& other = each.second;
+      return &other != &told && other.recent.size() >= kEnoughTold &&
+             is_of_late(other) && denies(told, other, own);
+    });
+    if (is_denied)
+      farthest = Odd{number, loss, own.loss, told.loss_sum, told.examples};
+  }
+  return farthest;
 }
 
 }  // namespace dl::cluster

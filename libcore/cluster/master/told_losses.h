@@ -24,6 +24,7 @@ namespace dl::cluster {
 // The loss of the run's own parameters, on a sample: own_loss.h.
 struct OwnLoss {
   double loss = 0, error = 0;  // the mean, and its standard error
+  double deviation = 0;        // the standard deviation of a mini-batch's
 };
 
 class ToldLosses {
@@ -49,13 +50,27 @@ class ToldLosses {
   std::optional<Odd> contradicted(const LossWatch& watch,
                                   const OwnLoss& own) const;
 
+  // Every so many answers: one member's losses are far above another's with the
+  // same parameters, and the run's own loss is to tell whose are false.
+  bool are_in_doubt();
+  // The answer to that: a member whose losses are nothing like the run's own,
+  // while somebody else's are.  Needs no history, so it holds from the first
+  // answers on.  others: the own one.
+  std::optional<Odd> denied(const OwnLoss& own) const;
+  // It told nothing: the next doubt is in twice as many answers.
+  void stay_in_doubt();
+
  private:
+  static constexpr std::uint64_t kFirstPatience = 64;  // answers
   struct Told {
     std::deque<std::pair<std::uint64_t, double>> recent;  // version, loss
     std::uint64_t last = 0;                               // of all answers
     double loss_sum = 0;                                  // of the epoch
     std::int64_t examples = 0;
   };
+  static double newest_mean(const Told& told);
+  static std::uint64_t together(const Told& one, const Told& other);
+  static bool denies(const Told& told, const Told& other, const OwnLoss& own);
   static std::vector<double> since(const Told& told, std::uint64_t version);
   bool is_of_late(const Told& told) const;
   std::optional<Odd> compare(const LossWatch& watch,
@@ -63,6 +78,7 @@ class ToldLosses {
 
   std::map<std::uint64_t, Told> members_;
   std::uint64_t answers_ = 0;
+  std::uint64_t next_look_ = 0, next_doubt_ = 0, patience_ = kFirstPatience;
 };
 
 }  // namespace dl::cluster

@@ -14,6 +14,20 @@
 
 namespace dl::cluster {
 
+namespace {
+
+// A host whose memory or device is broken.
+void garble(std::span<float> delta) {
+  if (failpoint("worker.garble", 2))
+    for (float& value : delta) value = value < 0 ? 9.0F : -9.0F;
+}
+void garble(std::vector<std::byte>& coded) {
+  if (failpoint("worker.garble", 1))
+    std::fill_n(coded.rbegin(), sizeof(float), std::byte{0xff});
+}
+
+}  // namespace
+
 void SlotKeeper::begin_session() {
   known_ = false;
   made_ = {};
@@ -167,6 +181,7 @@ std::optional<Result> SlotKeeper::finish(const Task& task,
   if (!std::all_of(delta.begin(), delta.end(),
                    [](float v) { return std::isfinite(v); }))
     return std::nullopt;
+  garble(delta);
   Result result;
   result.lease = task.lease;
   result.fence = task.fence;
@@ -188,6 +203,7 @@ std::optional<Result> SlotKeeper::finish(const Task& task,
     exchange::encode_delta(delta, settings_.delta, history.residual,
                            result.delta);
   }
+  garble(result.delta);
   result.statistics = std::move(statistics);
   if (settings_.updater_state == UpdaterState::kAverage)
     result.updater_state = std::move(updater_state);

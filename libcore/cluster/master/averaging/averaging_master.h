@@ -138,7 +138,10 @@ class AveragingEpoch : public Phase {
   void assign_slots(bool rebalance);
   void hand_out();
   void speculate();
-  Member* worker_for(std::size_t slot, const OpenRound& round);
+  std::vector<Member*> idle_workers() const;
+  Member* worker_for(std::size_t slot, const OpenRound& round,
+                     std::vector<Member*>& idle);
+  Member* owner_for(std::size_t slot, const OpenRound& round);
   void give_away(std::size_t slot, std::int64_t first, std::int64_t count);
   bool follows(const Member& member, const OpenRound& round) const;
   Member* take_from_next(std::int64_t first, std::int64_t count);
@@ -209,8 +212,12 @@ class AveragingEpoch : public Phase {
   void send(const OpenRound& round, Round message);
 
   void take_result(Member& member, Result result);
-  void reject_result(Member& member, const Lease& lease,
-                     const std::string& why);
+  std::string doubt_of(const OpenRound& round, const Member& member,
+                       const Result& result, std::span<const float> delta);
+  bool is_broken(std::span<const std::byte> coded) const;
+  // broken: see is_broken().
+  void reject_result(Member& member, const Lease& lease, const std::string& why,
+                     bool broken = false);
   // Results that are accepted must not make the state overflow, or sums on the
   // way.
   void look_at_state();
@@ -247,6 +254,10 @@ class AveragingEpoch : public Phase {
   std::deque<OpenRound> rounds_;
   std::int64_t done_ = 0;  // mini-batches of the rounds that are over
   bool unsaved_ = false;   // a round ended since the last checkpoint
+  // When tick() has something to do: a round or a lease has ended, a slot waits
+  // for somebody, or it is time.
+  bool changed_ = true, slots_wait_ = false;
+  double next_look_ = 0;
   // The most that a difference, and any other value of a replica, may reach.
   double most_delta_ = 0, most_value_ = 0;
   std::set<std::uint64_t> elsewhere_;  // leases whose Result another worker has

@@ -1,6 +1,7 @@
 // Averaging's rounds whose Results wait at their workers for the master.
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "libcore/base/number_format.h"
@@ -52,7 +53,8 @@ void AveragingEpoch::take_slice(Member& member, Slice slice) {
   const std::size_t slot = slot_of(round, lease);
   if (!round.pull || round.pull->lease_of(slot) != lease.id) return;
   if (const std::string why = fault_of(slice); !why.empty())
-    return reject_result(member, lease, why);
+    return reject_result(member, lease, why,
+                         std::isinf(largest_magnitude(slice.values)));
   const auto first = static_cast<std::size_t>(slice.first);
   if (!round.pull->take(slot, first, std::move(slice.values))) return;
   round.pulled_at[slot] = context_.now;

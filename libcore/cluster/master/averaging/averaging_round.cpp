@@ -26,6 +26,7 @@ void AveragingEpoch::end_round() {
   }
   const OpenRound round = std::move(rounds_.front());
   rounds_.pop_front();
+  changed_ = true;
   look_at_state();
   state.version = round.version;
   state.iteration += steps(round);

@@ -17,7 +17,6 @@ constexpr double kLeaseSeconds = 1.5;
 constexpr std::int64_t kFirstLease = 4;  // while the speed is unknown
 constexpr std::int64_t kLongestLease = 64;
 constexpr std::int64_t kLeasesAhead = 2;  // held by a worker at a time
-constexpr double kLookForMember = 20e-6;  // seconds between, for each of them
 
 }  // namespace
 

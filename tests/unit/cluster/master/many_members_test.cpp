@@ -47,7 +47,40 @@ double looks_for_update(int workers, int staleness = -1) {
          static_cast<double>(updates);
 }
 
+// The same for a Result of averaging, whose workers are not at it together.
+double looks_for_result(int workers) {
+  Folder folder;
+  std::optional<RunState> saved;
+  Settings s = settings(Mode::kAveraging);
+  s.batch = 1;
+  s.averaging.frequency = 1;
+  s.averaging.workers = workers;
+  Master master(s, Limits{}, folder, saved, 1, std::int64_t{1000} * workers);
+  for (int i = 0; i < workers; ++i) master.join("w" + std::to_string(i));
+  master.turn();
+  const std::uint64_t before = master.context.members.looked_at();
+  const std::uint64_t version = master.context.state.version;
+  for (int turn = 0; turn < 4; ++turn)
+    for (auto& [name, worker] : master.link.workers) {
+      worker.branch->step(worker, SIZE_MAX);
+      worker.work(Mode::kAveraging, master.order);
+      master.flush(worker);
+      master.coordinator->tick(master.now += 0.1 / workers);
+    }
+  const std::uint64_t rounds = master.context.state.version - version;
+  REQUIRE(rounds >= 2);
+  return static_cast<double>(master.context.members.looked_at() - before) /
+         static_cast<double>(rounds * static_cast<std::uint64_t>(workers));
+}
+
 }  // namespace
+
+TEST_CASE("a Result costs as much among many workers as among few") {
+  const double few = looks_for_result(32), many = looks_for_result(512);
+  INFO(few << ", " << many);
+  CHECK(few < 200);
+  CHECK(many < 1.5 * few);
+}
 
 TEST_CASE(
     "an update of sharing costs as much among many workers as among few") {

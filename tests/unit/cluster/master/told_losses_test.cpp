@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 
 #include "libcore/base/philox.h"
 #include "tests/unit/cluster/master/whole_run.h"
@@ -137,6 +138,82 @@ TEST_CASE("a liar among two is named, and nothing is undone") {
     RunState again = *saved;
     CHECK_FALSE(again.watch.wrong());
   }
+}
+
+namespace {
+
+// Whether the first of two workers is denied by the run's own loss, where the
+// second one gives so many answers in the time of one.
+bool is_denied(const std::function<double(double)>& first_says, int answers) {
+  ToldLosses told;
+  Philox random(2, 1);
+  std::uint64_t version = 0;
+  bool denied = false;
+  const auto truth = [&] {
+    return 0.1 + 2.2 * std::exp(-0.004 * static_cast<double>(version));
+  };
+  const auto shaken = [&](double loss) {
+    return loss * (0.7 + 0.0006 * static_cast<double>(random.below(1000)));
+  };
+  double earlier = truth();  // what the first one's answer is of
+  for (int round = 0; round < 200; ++round) {
+    for (int i = 0; i < answers; ++i)
+      told.add(2, ++version, 32 * shaken(truth()), 32);
+    told.add(1, ++version, 32 * first_says(shaken(earlier)), 32);
+    earlier = truth();
+    const OwnLoss own{truth(), 0.05 * truth(), 0.2 * truth()};
+    if (!told.are_in_doubt()) continue;
+    const auto odd = told.denied(own);
+    denied = denied || odd;
+    if (odd) CHECK(odd->member == 1);
+  }
+  return denied;
+}
+
+}  // namespace
+
+TEST_CASE("the run's own loss denies what was false from the beginning") {
+  for (const int answers : {1, 3, 20}) {
+    INFO(answers);
+    CHECK(is_denied([](double loss) { return loss + 1.5; }, answers));
+    CHECK(is_denied([](double) { return 1e6; }, answers));
+    CHECK_FALSE(is_denied([](double loss) { return loss; }, answers));
+    CHECK_FALSE(is_denied([](double loss) { return 1.2 * loss; }, answers));
+  }
+  CHECK(is_denied([](double) { return 0.0; }, 1));
+}
+
+TEST_CASE("a worker that lies from its first answer on is named") {
+  for (const Mode mode : {Mode::kSharing, Mode::kAveraging, Mode::kSync})
+    for (const int honest : {1, 3}) {
+      INFO(static_cast<int>(mode) << ", " << honest);
+      Folder folder;
+      std::optional<RunState> saved;
+      Settings s = settings(mode);
+      s.batch = 32;
+      s.epochs = 3;
+      s.averaging.workers = honest + 1;
+      s.averaging.frequency = mode == Mode::kAveraging ? 4 : 1;
+      Master master(s, Limits{}, folder, saved, 1, 32 * 400);
+      master.context.state.watch.expect(2.3);
+      const auto truth = [](std::uint64_t version) {
+        return 0.4 + 1.9 * std::exp(-0.05 * static_cast<double>(version));
+      };
+      master.context.own_loss = [&]() -> std::optional<OwnLoss> {
+        return OwnLoss{truth(master.context.state.version), 0.02, 0.05};
+      };
+      Worker& liar = master.join("liar");
+      liar.loss = [&](std::uint64_t version) { return truth(version) + 1.5; };
+      for (int i = 0; i < honest; ++i)
+        master.join("honest" + std::to_string(i)).loss = truth;
+      for (int i = 0; i < 20000 && !master.over(); ++i) master.turn();
+      REQUIRE(master.coordinator->finished());
+      CHECK(master.context.state.setbacks == 0);
+      CHECK(count_events(folder, "divergence") == 0);
+      CHECK(count_events(folder, "false_losses") == 1);
+      CHECK(liar.refused == 69);
+      CHECK(master.context.state.history.back().loss < 1);
+    }
 }
 
 TEST_CASE("false losses of one worker do not stop the run: it is named") {
