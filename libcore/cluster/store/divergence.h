@@ -23,7 +23,7 @@ struct HeldOut {
   std::int64_t examples = 0;
   std::optional<double> loss_of_chance;               // nn/data/chance.h
   std::optional<double> label_weight = std::nullopt;  // in that
-  // Of the best constant predictions: the loss on training data, and the
+  // The best constant prediction: its loss on training data, and its
   // accuracy on held-out data.
   std::optional<double> constant_loss = std::nullopt,
                         constant_accuracy = std::nullopt;
