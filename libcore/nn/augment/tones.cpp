@@ -11,6 +11,9 @@
 namespace dl::nn::augment {
 namespace {
 
+// Cutting off after adding it rounds numbers from 0 on, as Pillow does.
+constexpr double kHalf = 0.5;
+
 using Table = std::array<std::uint8_t, 256>;
 
 // As Pillow blends, from `base` to `value` and beyond.
@@ -164,7 +167,7 @@ DL_WIDE_LOOP void to_colors(Colors& c, int shift) {
     const auto share = static_cast<float>(c.saturation[i] / 255.0);
     const float v = c.most[i];
     const auto rounded = [](double x) {
-      return static_cast<float>(static_cast<int>(x + 0.5));
+      return static_cast<float>(static_cast<int>(x + kHalf));
     };
     const float p = rounded(v * (1.0 - share)),
                 q = rounded(v * (1.0 - share * within)),
@@ -200,7 +203,7 @@ void adjust_contrast(const Picture& picture, double factor) {
     count = static_cast<std::int64_t>(values.size());
   }
   const int mean = static_cast<int>(
-      static_cast<double>(sum) / static_cast<double>(count) + 0.5);
+      static_cast<double>(sum) / static_cast<double>(count) + kHalf);
   blend_with(picture.at, picture.bytes(), mean, static_cast<float>(factor));
 }
 
