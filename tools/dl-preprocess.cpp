@@ -33,7 +33,10 @@ namespace {
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-preprocess",
     .summary = "Turn raw files into a DataSet stream.",
-    .usage = "dl-preprocess FORMAT [OPTION]... [INPUT]...",
+    .usage =
+        "dl-preprocess FORMAT [OPTION]... [INPUT]...\n"
+        "dl-preprocess fit [OPTION]... RECIPE [INPUT]...\n"
+        "dl-preprocess fit --merge [OPTION]... FITTED...",
     .examples =
         "dl-preprocess images --size 224x224 photos/ -o photos.dls\n"
         "dl-preprocess idx train-images.gz train-labels.gz -o train.dls\n"

@@ -96,8 +96,10 @@ Json meaning_of(Json recipe) {
   const auto type_of = [](const Json& object) {
     return object.is_object() ? object.value("type", Json()) : Json();
   };
-  if (!recipe.contains("source") || type_of(recipe["source"]) != "csv" ||
-      !recipe.contains("tensors") || !recipe["tensors"].is_object())
+  const Json source =
+      recipe.contains("source") ? type_of(recipe["source"]) : Json();
+  if ((source != "csv" && source != "jsonl") || !recipe.contains("tensors") ||
+      !recipe["tensors"].is_object())
     return recipe;
   Json tensors = Json::object();
   for (auto& [name, tensor] : recipe["tensors"].items()) {

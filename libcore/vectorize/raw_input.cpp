@@ -20,8 +20,8 @@ RawInput::RawInput(const std::string& spec, Kind kind) : buffer_(1 << 18) {
   other_ = other_format(name(), start, kind != Kind::kBytes);
   is_certain_ = io::file_kind(start).is_certain;
   if (kind == Kind::kBytes) return;
-  if (!other_.empty()) throw Error{Code::kData, other_};
-  if (kind != Kind::kText) return;
+  if (kind != Kind::kJson && !other_.empty()) throw Error{Code::kData, other_};
+  if (kind == Kind::kFile) return;
   refuse_wide_text(ahead(), name(), Code::kData);
   at_ = size_ - without_byte_order_mark(ahead()).size();
 }

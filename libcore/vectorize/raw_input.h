@@ -17,8 +17,9 @@ namespace dl::vectorize {
 class RawInput {
  public:
   // kBytes: any bytes, taken as they are, for a format in which a packed file
-  // cannot be told from data.  kText: read behind a byte order mark.
-  enum class Kind { kFile, kBytes, kText };
+  // cannot be told from data.  kText: read behind a byte order mark.  kJson:
+  // text as well, which JSON is otherwise refused as.
+  enum class Kind { kFile, kBytes, kText, kJson };
   // Throws Error: kNoInput, kUsage; but for kBytes, kData, it is packed in a
   // way that is not unpacked here, or of a format that is nothing raw.
   explicit RawInput(const std::string& spec, Kind kind = Kind::kFile);

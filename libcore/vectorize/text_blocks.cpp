@@ -19,8 +19,9 @@ std::int64_t lines_of(std::string_view text) {
 
 }  // namespace
 
-TextBlocks::TextBlocks(const std::string& spec, std::optional<char> delimiter)
-    : input_(spec, RawInput::Kind::kText), delimiter_(delimiter) {
+TextBlocks::TextBlocks(const std::string& spec, std::optional<char> delimiter,
+                       RawInput::Kind kind)
+    : input_(spec, kind), delimiter_(delimiter) {
   constexpr std::string_view kSeparator = "sep=";
   std::string_view line = input_.ahead();
   if (!delimiter || !line.starts_with(kSeparator)) return;

@@ -19,7 +19,8 @@ class TextBlocks {
   // of lines.  A first line sep=; of CSV gives another, as for spreadsheets.
   // Throws Error: as RawInput.
   explicit TextBlocks(const std::string& spec,
-                      std::optional<char> delimiter = std::nullopt);
+                      std::optional<char> delimiter = std::nullopt,
+                      RawInput::Kind kind = RawInput::Kind::kText);
 
   // The next block, of `most` lines or rows at most; false at the end.  Where
   // it is cut depends on the text alone.

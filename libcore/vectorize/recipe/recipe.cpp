@@ -42,7 +42,14 @@ const std::vector<SourceType>& sources() {
                  "The character that separates fields, or \\\\t."},
                 {"header", KeyKind::kBoolean, "true",
                  "Whether the first row of each file names the columns."}},
-       .open_with = open_csv_source}};
+       .open_with = open_csv_source},
+      {.name = "jsonl",
+       .words =
+           "A record for each line of JSON Lines, or of standard input, that "
+           "is an object. Columns: its keys, *a.b* for the key b of an object "
+           "within it; null is an empty text, and true, numbers and arrays "
+           "are as JSON has them; and *file:line*, the place of the line.",
+       .open_with = open_json_lines}};
   return all;
 }
 

@@ -65,7 +65,7 @@ struct Recipe {
   std::vector<std::string> doubts() const;
 
   std::unique_ptr<RecordSource> open(Inputs inputs) const;
-  bool is_of_tables() const { return source->name == "csv"; }
+  bool is_of_tables() const { return source->open_with != nullptr; }
 
   // The ends of names of the files that are wanted; none: any.
   std::span<const std::string_view> suffixes() const;

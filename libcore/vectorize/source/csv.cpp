@@ -27,7 +27,8 @@ class CsvSource : public RecordSource {
     }
     record = {};
     record.name = rows_->place();
-    record.columns.emplace("file:line", place());
+    record.columns.emplace("file:line",
+                           place_of(rows_->input(), rows_->line()));
     if (rows_->size() != names_.size())
       record.problem = "has " + std::to_string(rows_->size()) +
                        " columns, want " + std::to_string(names_.size());
@@ -38,14 +39,6 @@ class CsvSource : public RecordSource {
   }
 
  private:
-  // "a.csv:17"
-  std::string place() const {
-    std::string_view input = rows_->input();
-    if (input.starts_with('\'') && input.size() > 1)
-      input = input.substr(1, input.size() - 2);
-    return std::string(input) + ":" + std::to_string(rows_->line());
-  }
-
   CsvTable table_;
   std::vector<std::string> names_;
   InputBlock block_;
@@ -53,6 +46,12 @@ class CsvSource : public RecordSource {
 };
 
 }  // namespace
+
+std::string place_of(std::string_view input, std::int64_t line) {
+  if (input.starts_with('\'') && input.size() > 1)
+    input = input.substr(1, input.size() - 2);
+  return std::string(input) + ":" + std::to_string(line);
+}
 
 std::unique_ptr<RecordSource> open_csv_source(std::vector<std::string> operands,
                                               const RecipeSettings& settings) {

@@ -97,6 +97,13 @@ std::unique_ptr<RecordSource> open_csv_source(std::vector<std::string> operands,
 void refuse_picture_of(const std::string& output,
                        const std::vector<std::string>& operands);
 
+// The lines of JSON Lines, as records with a column for each value that an
+// object has, "a.b" for one within another, and "file:line".
+std::unique_ptr<RecordSource> open_json_lines(std::vector<std::string> operands,
+                                              const RecipeSettings& settings);
+// "a.csv:17", of an input as messages call it.
+std::string place_of(std::string_view input, std::int64_t line);
+
 // The files below a folder, each folder's in byte order of their names.  Links
 // are followed, but for those that lead back to a folder that they are in.
 // ledger: as of Inputs.

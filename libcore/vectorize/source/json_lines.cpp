@@ -1,0 +1,97 @@
+// Records of JSON Lines.
+
+#include <optional>
+#include <string_view>
+
+#include "libcore/base/error.h"
+#include "libcore/base/json.h"
+#include "libcore/vectorize/source/record_source.h"
+#include "libcore/vectorize/text_blocks.h"
+
+namespace dl::vectorize {
+namespace {
+
+// Adds a value, and those within it as "a.b".
+void add_columns(Record& record, const std::string& name, const Json& value) {
+  if (value.is_object()) {
+    for (const auto& [key, inner] : value.items())
+      add_columns(record, name.empty() ? key : name + "." + key, inner);
+    return;
+  }
+  record.columns.emplace(name, value.is_null()     ? ""
+                               : value.is_string() ? value.get<std::string>()
+                                                   : dump_json(value));
+}
+
+class JsonLinesSource : public RecordSource {
+ public:
+  explicit JsonLinesSource(std::vector<std::string> inputs)
+      : inputs_(std::move(inputs)) {
+    open_next();
+  }
+
+  bool next(Record& record) override {
+    for (;;) {
+      while (at_ == block_.bytes.size())
+        if (!next_block()) return false;
+      const std::size_t end =
+          std::min(block_.bytes.find('\n', at_), block_.bytes.size());
+      const std::string line = block_.bytes.substr(at_, end - at_);
+      at_ = std::min(end + 1, block_.bytes.size());
+      ++line_;
+      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+      take(record, line);
+      return true;
+    }
+  }
+
+ private:
+  void open_next() {
+    input_.emplace(inputs_[opened_++], std::nullopt, RawInput::Kind::kJson);
+  }
+
+  bool next_block() {
+    at_ = 0;
+    while (!input_->next(block_, INT64_MAX)) {
+      input_->input().close();
+      block_ = {};
+      if (opened_ == inputs_.size()) return false;
+      open_next();
+    }
+    line_ = block_.line - 1;
+    return true;
+  }
+
+  void take(Record& record, const std::string& line) {
+    record = {};
+    record.name = block_.name + ", line " + std::to_string(line_);
+    record.columns.emplace("file:line", place_of(block_.name, line_));
+    try {
+      const Json json = parse_json(line, "the line", Code::kData);
+      if (!json.is_object()) bad_data("want an object");
+      add_columns(record, "", json);
+    } catch (const Error& e) {
+      constexpr std::string_view kPlace = "the line, line 1, ";
+      record.problem = e.what();
+      if (record.problem.starts_with(kPlace))
+        record.problem.erase(0, kPlace.size());
+    }
+  }
+
+  std::vector<std::string> inputs_;
+  std::size_t opened_ = 0;
+  std::optional<TextBlocks> input_;
+  InputBlock block_;
+  std::size_t at_ = 0;     // in the block
+  std::int64_t line_ = 0;  // the one that was read last
+};
+
+}  // namespace
+
+std::unique_ptr<RecordSource> open_json_lines(std::vector<std::string> operands,
+                                              const RecipeSettings&) {
+  if (operands.empty()) operands = {"-"};
+  return std::make_unique<JsonLinesSource>(std::move(operands));
+}
+
+}  // namespace dl::vectorize
