@@ -77,6 +77,7 @@ inline void run_fit(const Args& a, dl::vectorize::BadRecords& bad) {
   dl::Json fitted;
   if (a.merge) {
     std::vector<dl::Json> all;
+    all.reserve(operands.size());
     for (const std::string& file : operands) all.push_back(recipe_json(file));
     fitted = dl::vectorize::merge_fits(all, operands);
   } else {

@@ -62,9 +62,11 @@ Recipe unfitted(const Json& json, const std::string& name) {
   const Json states = json.value("fit", Json::array());
   std::size_t i = 0;
   for (RecipeTensor& tensor : recipe.tensors)
-    for (RecipePart& part : tensor.parts)
-      if (states.is_array() && i < states.size() && !states[i++].is_null())
+    for (RecipePart& part : tensor.parts) {
+      if (states.is_array() && i < states.size() && !states[i].is_null())
         for (const char* key : {"fills", "classes"}) part.given.erase(key);
+      ++i;
+    }
   return recipe;
 }
 

@@ -109,6 +109,7 @@ class RecipeReading : public Reader {
 
   void make(const RecipeTensor& tensor) try {
     std::vector<std::unique_ptr<Vectorizer>> parts;
+    parts.reserve(tensor.parts.size());
     for (const RecipePart& part : tensor.parts)
       parts.push_back(part.type->make(
           RecipeSettings(part.given, part.type->keys),

@@ -110,9 +110,9 @@ class NumberLearner : public Learner {
         counts_(columns_.columns().size()) {}
 
   void see(const Record& record) override {
-    std::vector<std::optional<double>> values;
+    std::vector<std::optional<double>> values(sums_.size());
     for (std::size_t i = 0; i < sums_.size(); ++i)
-      values.push_back(columns_.value(record, i));
+      values[i] = columns_.value(record, i);
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       if (!values[i]) continue;
       if (missing_ == MissingNumber::kMean)
