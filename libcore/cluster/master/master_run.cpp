@@ -22,7 +22,6 @@
 #include "libcore/cluster/master/verdict.h"
 #include "libcore/cluster/master/watchdog.h"
 #include "libcore/cluster/plan/choose_mode.h"
-#include "libcore/cluster/plan/oddities.h"
 #include "libcore/cluster/plan/plan.h"
 #include "libcore/cluster/plan/run_store.h"
 #include "libcore/cluster/records/batches.h"
@@ -251,28 +250,20 @@ std::vector<RouterSocket::Incoming> Master::start_workers() {
   return {};
 }
 
-// Finds out which mode --mode auto takes where there may be several hosts,
-// before anything of the run exists.
+// Chooses the mode of --mode auto before anything of the run exists.
 void Master::choose(std::span<const RouterSocket::Incoming> first) {
   measured_ = estimate_of(plan_, limits_of(options_), options_.local > 0);
   measured_.quick = true;
   const std::int64_t least = limits_of(options_).min_workers;
-  std::int64_t there = 0;
-  if (measured_.no_sync.empty() || least < 2) there = measure(first);
-  if (measured_.alone) {
-    log_(Level::kInfo,
-         "auto: one worker trains by itself, exactly; others that join it "
-         "later are averaged with it (--min-workers waits for them, and "
-         "measures them)");
-    return plan_.settle_alone();
-  }
-  const std::int64_t workers = std::max<std::int64_t>({2, there, least});
-  const Estimate::Choice choice = measured_.choose(workers);
+  const bool asks = measured_.no_sync.empty() || least < 2;
+  const std::int64_t there = asks ? measure(first) : 0;
+  const Estimate::Choice choice =
+      measured_.choose(std::max<std::int64_t>({2, there, least}));
   log_(Level::kInfo, "auto: " + choice.why);
-  plan_.settle(choice.mode, started_workers(options_));
+  measured_.alone ? plan_.settle_alone()
+                  : plan_.settle(choice.mode, started_workers(options_));
 }
 
-// The number of workers that are there at the end of it.
 std::int64_t Master::measure(std::span<const RouterSocket::Incoming> first) {
   const PassingFolder folder;
   measuring_ = true;
@@ -326,9 +317,7 @@ void Master::start() {
                               " and stays out; --fresh takes it back");
   context_->loss_of_chance = plan_.loss_of_chance;
   context_->label_weight = plan_.label_weight;
-  context_->remedy_of_scale =
-      remedy_of_scale(plan_.model.config, plan_.model.normalizers.input(0),
-                      plan_.training->metadata());
+  context_->remedy_of_scale = remedy_of_scale(plan_);
   context_->shared_updater = plan_.shared_updater;
   // A worker that shares gradients has no updater of its own.
   if (!plan_.shared_updater)

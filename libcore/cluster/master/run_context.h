@@ -59,7 +59,7 @@ struct RunContext {
   RunState state;
   std::optional<double> loss_of_chance;             // nn/data/chance.h
   std::optional<double> label_weight;               // in that
-  std::string remedy_of_scale;                      // plan/oddities.h
+  std::string remedy_of_scale;                      // verdict.h
   std::optional<nn::UpdaterConfig> shared_updater;  // if gradients are shared
   Membership members;
   FeedSource feed;

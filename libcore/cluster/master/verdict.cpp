@@ -16,18 +16,12 @@ bool has_constant_features(const data::Metadata& metadata) {
   return known && !known->min.empty() && known->min == known->max;
 }
 
-std::string clause_of_scale(const Plan& plan) {
-  if (!plan.training) return "";
-  return remedy_of_scale(plan.model.config, plan.model.normalizers.input(0),
-                         plan.training->metadata());
-}
-
 // Advice for a run that has learnt nothing.
 std::string remedy(const Plan& plan, const RunState& state,
                    const HeldOut& held_out) {
   if (plan.training && has_constant_features(plan.training->metadata()))
     return "all examples have the same features: look at how they were made";
-  return clause_of_scale(plan) +
+  return remedy_of_scale(plan) +
          remedy_of_nothing(state, held_out, plan.settings.mode,
                            plan.distance_moved(state.parameters));
 }
@@ -67,6 +61,12 @@ HeldOut held_out_of(const Plan& plan, const RunState& state) {
 
 }  // namespace
 
+std::string remedy_of_scale(const Plan& plan) {
+  if (!plan.training) return "";
+  return remedy_of_scale(plan.model.config, plan.model.normalizers.input(0),
+                         plan.training->metadata());
+}
+
 void judge(const MasterOptions& options, const Plan& plan,
            const RunStore& store, const RunState& state, Outcome& outcome) {
   const HeldOut held_out = held_out_of(plan, state);
@@ -93,7 +93,7 @@ void judge(const MasterOptions& options, const Plan& plan,
   const std::string better =
       store.where_model(better_version(state, plan.settings.metric));
   if (!better.empty()) text += "; " + better;
-  text += "; " + clause_of_scale(plan) + divergence_remedy(plan.settings.mode);
+  text += "; " + remedy_of_scale(plan) + divergence_remedy(plan.settings.mode);
   if (!ignores && !plan.keep_best)
     outcome.verdict = Error{Code::kDiverged, text};
   else

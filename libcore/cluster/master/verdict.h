@@ -17,6 +17,10 @@ namespace dl::cluster {
 void judge(const MasterOptions& options, const Plan& plan,
            const RunStore& store, const RunState& state, Outcome& outcome);
 
+// The part of a remedy that is for features which are not normalized, as a
+// clause that others follow; "": it is not for these.
+std::string remedy_of_scale(const Plan& plan);
+
 // Sharing: that the model lacks much of what workers have learnt; "": it does
 // not.
 std::string lack_of_model(const MasterOptions& options, const Report& report,

@@ -1,7 +1,7 @@
 // The mode that --mode auto takes, dl-exchange(7): the one of the run that goes
 // on; else, where all workers are on this host, one process that trains alone;
-// else by the workers that come: a single one trains alone, and of several it is
-// measured if they share or are in sync (Master::choose).
+// else by the workers that come: a single one trains alone, and whether several
+// share or are in sync is measured (Master::choose).
 
 #ifndef DL_LIBCORE_CLUSTER_PLAN_CHOOSE_MODE_H_
 #define DL_LIBCORE_CLUSTER_PLAN_CHOOSE_MODE_H_

@@ -260,6 +260,11 @@ std::string Estimate::advice() const {
 }
 
 Estimate::Choice Estimate::choose(std::int64_t workers) const {
+  if (alone)
+    return {Mode::kAveraging,
+            "one worker trains by itself, exactly; others that join it later "
+            "are averaged with it (--min-workers waits for them, and measures "
+            "them)"};
   if (!no_sync.empty()) return {Mode::kSharing, "sharing, as " + no_sync};
   if (!failure.empty())
     return {Mode::kSharing, "sharing; nothing could be measured: " + failure};

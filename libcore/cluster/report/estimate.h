@@ -101,8 +101,9 @@ struct Estimate {
   // One sentence for as many hosts as were measured.
   std::string advice() const;
 
-  // The mode that --mode auto takes for so many workers, >= 2: sync, which is
-  // exact, if it is nearly as fast as sharing; and the figures.
+  // The mode that --mode auto takes for so many workers, >= 2, or one that is
+  // alone: sync, which is exact, if it is nearly as fast as sharing; and the
+  // figures.
   struct Choice {
     Mode mode = Mode::kSharing;
     std::string why;  // "sharing, 5200 examples/s expected; sync 3100"

@@ -23,8 +23,8 @@ struct HeldOut {
   std::int64_t examples = 0;
   std::optional<double> loss_of_chance;               // nn/data/chance.h
   std::optional<double> label_weight = std::nullopt;  // in that
-  // The best constant prediction: its loss on training data, and its
-  // accuracy on held-out data.
+  // The loss on training data of the best constant prediction, and its accuracy
+  // on held-out data.
   std::optional<double> constant_loss = std::nullopt,
                         constant_accuracy = std::nullopt;
   // Updater steps so far; none: enough.

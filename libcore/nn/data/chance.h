@@ -35,8 +35,9 @@ struct BestConstant {
   double accuracy = 0;         // of the class that counts most
 };
 
-// Nothing if there is none: the one output has another loss than of
-// classes, or labels or weights of another kind, or there are no labels.
+// Counts the classes in these records; nothing: the one output has another loss
+// than of classes, or labels or weights of another kind, or there are no
+// labels.
 std::optional<BestConstant> best_constant(const NetworkConfig& network,
                                           const data::Metadata& data,
                                           const EachRecord& records);
