@@ -174,7 +174,8 @@ bool ToldLosses::are_in_doubt() {
   const std::vector<double> others = since(*lowest, from);
   both.insert(both.end(), others.begin(), others.end());
   const Sample low(others);
-  return high.mean() > low.mean() + (kTimesOwn - 1) * std::fabs(low.mean()) &&
+  return high.mean() >
+             low.mean() + (kTimesDenied - 1) * std::fabs(low.mean()) &&
          share_above(high, Sample(std::move(both))) >= kApart;
 }
 

@@ -5,7 +5,6 @@
 #include <functional>
 #include <utility>
 
-#include "libcore/base/clock.h"
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/master/run_context.h"
 
@@ -18,10 +17,8 @@ constexpr double kForgetUsual = 0.9;                // with each result
 constexpr double kTimesTold = 3, kTimesBefore = 2;  // a loss far worse
 constexpr double kSampleErrors = 3;
 constexpr double kMostTolerance = 1e6;
-constexpr double kRest = 50;  // times as long as a look: until the next one
-constexpr double kLeastRest = 0.5;
 
-double norm_of_difference(std::span<const float> values) {
+double norm_of_vector(std::span<const float> values) {
   double sum = 0;
   for (const float v : values) sum += static_cast<double>(v) * v;
   return std::sqrt(sum);
@@ -34,11 +31,10 @@ bool is_beyond(double loss, double of, double times) {
 
 }  // namespace
 
-// While nothing is known of sizes, each stands out.
-bool ResultAudit::is_due(const RunContext& context, const Member& member,
-                         double size) {
-  const bool stands_out = size > kTimesUsual * usual_;
-  return stands_out || member.rejections > 0 || context.now >= next_;
+// The first one is held against the parameters themselves.
+bool ResultAudit::stands_out(const RunContext& context, double size) const {
+  if (usual_ > 0) return size > kTimesUsual * usual_;
+  return size > norm_of_vector(context.state.parameters);
 }
 
 std::string ResultAudit::fault_of(RunContext& context, const Member& member,
@@ -46,19 +42,16 @@ std::string ResultAudit::fault_of(RunContext& context, const Member& member,
                                   std::span<const float> delta) {
   const RunState& state = context.state;
   if (std::exchange(version_, state.version) != state.version) doubted_.clear();
-  const double size = norm_of_difference(delta);
+  const double size = norm_of_vector(delta);
   const auto is_sound = [&] {
     usual_ = std::max(kForgetUsual * usual_, size);
     return std::string();
   };
-  if (!is_due(context, member, size) || context.members.workers().size() < 2)
+  if (!stands_out(context, size) || context.members.workers().size() < 2)
     return is_sound();
   std::vector<float> replica(state.parameters);
   std::ranges::transform(replica, delta, replica.begin(), std::plus<>());
-  const double began = monotonic_seconds();
   const auto come_to = context.loss_of(replica, result.statistics);
-  next_ =
-      context.now + std::max(kLeastRest, kRest * (monotonic_seconds() - began));
   if (!come_to) return is_sound();
   const double told = result.loss_sum / static_cast<double>(result.examples);
   const double least = come_to->loss - kSampleErrors * come_to->error;
