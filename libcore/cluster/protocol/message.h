@@ -151,7 +151,7 @@ struct State {
   std::uint64_t averages = 0;  // sharing: the last Statistics of this start
   std::uint64_t setbacks = 0;  // sharing: of the run, so far
   std::vector<float> parameters, statistics, updater_state, velocity;
-  std::vector<float> fasgd;  // exchange/fasgd.h, if that is the staleness rule
+  std::vector<float> fasgd;  // fasgd.h, if that is the staleness rule
 
   Message to_message() const;
   // The same with vectors that lie elsewhere, in this order.
@@ -272,7 +272,7 @@ struct Fetch {
 struct Record {
   bool evaluation = false;
   std::uint32_t shard = 0, record = 0;
-  std::vector<std::byte> packed;  // data/shard.h; empty: unreadable there too
+  std::vector<std::byte> packed;  // shard.h; empty: unreadable there too
 
   Message to_message() const;
   static Record from_message(const Message& message);
