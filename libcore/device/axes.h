@@ -1,4 +1,4 @@
-// A strided copy (tensor/strided.h) as loops.
+// A strided copy (device/api/strided.h) as loops.
 
 #ifndef DL_LIBCORE_DEVICE_AXES_H_
 #define DL_LIBCORE_DEVICE_AXES_H_
@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "libcore/tensor/strided.h"
+#include "libcore/device/api/strided.h"
 
 namespace dl::device {
 

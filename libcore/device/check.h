@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "libcore/tensor/device.h"
+#include "libcore/device/api/device.h"
 
 namespace dl::device {
 

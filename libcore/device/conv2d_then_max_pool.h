@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "libcore/tensor/device.h"
+#include "libcore/device/api/device.h"
 
 namespace dl::device {
 

@@ -18,8 +18,8 @@
 #include <string>
 
 #include "libcore/base/error.h"
-#include "libcore/tensor/device.h"
-#include "libcore/tensor/precision.h"
+#include "libcore/device/api/device.h"
+#include "libcore/device/api/precision.h"
 
 namespace dl::device {
 

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "libcore/tensor/device.h"
+#include "libcore/device/api/device.h"
 
 namespace dl::device {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "libcore/tensor/device.h"
+#include "libcore/device/api/device.h"
 
 namespace dl::device {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "libcore/tensor/device.h"
-#include "libcore/tensor/precision.h"
+#include "libcore/device/api/device.h"
+#include "libcore/device/api/precision.h"
 
 namespace dl::device {
 

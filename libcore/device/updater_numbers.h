@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "libcore/tensor/updater.h"
+#include "libcore/device/api/updater.h"
 
 namespace dl::device {
 

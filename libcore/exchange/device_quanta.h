@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "libcore/tensor/device.h"
+#include "libcore/device/api/device.h"
 
 namespace dl::exchange {
 

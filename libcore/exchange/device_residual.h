@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "libcore/base/philox.h"
+#include "libcore/device/api/device.h"
 #include "libcore/exchange/device_quanta.h"
 #include "libcore/exchange/residual.h"
-#include "libcore/tensor/device.h"
 
 namespace dl::exchange {
 

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "libcore/base/error.h"
+#include "libcore/device/api/device.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/config/settings.h"
 #include "libcore/nn/layers/fold.h"
 #include "libcore/nn/network.h"
-#include "libcore/tensor/device.h"
 
 namespace dl::nn {
 

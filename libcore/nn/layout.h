@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "libcore/device/api/device.h"
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/config/layer_type.h"
-#include "libcore/tensor/device.h"
 #include "libcore/tensor/shape.h"
 
 namespace dl::nn {

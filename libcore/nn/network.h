@@ -26,9 +26,9 @@
 #include <vector>
 
 #include "libcore/data/normalizer.h"
+#include "libcore/device/api/device.h"
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/layout.h"
-#include "libcore/tensor/device.h"
 #include "libcore/tensor/tensor.h"
 
 namespace dl::nn {

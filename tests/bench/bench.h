@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "libcore/device/api/device.h"
 #include "libcore/device/open.h"
-#include "libcore/tensor/device.h"
 #include "tests/bench/machine.h"
 
 namespace dl::bench {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "libcore/data/normalizer.h"
+#include "libcore/device/api/precision.h"
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/network.h"
-#include "libcore/tensor/precision.h"
 
 namespace dl::cluster {
 

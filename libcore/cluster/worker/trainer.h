@@ -17,8 +17,8 @@
 #include "libcore/cluster/records/batches.h"
 #include "libcore/cluster/worker/learner.h"
 #include "libcore/cluster/worker/mailbox.h"
+#include "libcore/device/api/precision.h"
 #include "libcore/eval/outputs.h"
-#include "libcore/tensor/precision.h"
 
 namespace dl::cluster {
 

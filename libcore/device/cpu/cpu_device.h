@@ -14,9 +14,9 @@
 #include <span>
 #include <string>
 
+#include "libcore/device/api/device.h"
+#include "libcore/device/api/precision.h"
 #include "libcore/device/host_device.h"
-#include "libcore/tensor/device.h"
-#include "libcore/tensor/precision.h"
 
 namespace dl::device {
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "libcore/tensor/conv2d.h"
+#include "libcore/device/api/conv2d.h"
 
 namespace dl::device {
 

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <span>
 
-#include "libcore/tensor/precision.h"
+#include "libcore/device/api/precision.h"
 #include "libcore/tensor/tensor.h"
 
 namespace dl::device {

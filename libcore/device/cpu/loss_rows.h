@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "libcore/tensor/loss.h"
+#include "libcore/device/api/loss.h"
 
 namespace dl::device {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "libcore/tensor/conv2d.h"
+#include "libcore/device/api/conv2d.h"
 
 namespace dl::device {
 

@@ -16,9 +16,9 @@
 #include <memory>
 #include <vector>
 
+#include "libcore/device/api/conv2d.h"
 #include "libcore/device/cpu/gemm.h"
 #include "libcore/device/cpu/spread.h"
-#include "libcore/tensor/conv2d.h"
 #include "libcore/tensor/tensor.h"
 
 namespace dl::device {

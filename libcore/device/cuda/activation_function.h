@@ -5,8 +5,8 @@
 
 #include <cmath>
 
+#include "libcore/device/api/activation.h"
 #include "libcore/device/cuda/grid.h"
-#include "libcore/tensor/activation.h"
 
 namespace dl::device::cuda {
 

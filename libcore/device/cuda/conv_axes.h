@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "libcore/base/error.h"
+#include "libcore/device/api/conv3d.h"
 #include "libcore/device/cuda/conv_geometry.h"
-#include "libcore/tensor/conv3d.h"
 
 namespace dl::device::cuda {
 

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "libcore/device/api/device.h"
 #include "libcore/device/cuda/dnn_graph.h"
 #include "libcore/device/cuda/matrix_product.h"
 #include "libcore/device/cuda/staging.h"
 #include "libcore/device/cuda/stream.h"
-#include "libcore/tensor/device.h"
 
 namespace dl::device::cuda {
 

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "libcore/device/api/precision.h"
 #include "libcore/device/cuda/stream.h"
-#include "libcore/tensor/precision.h"
 
 namespace dl::device::cuda {
 

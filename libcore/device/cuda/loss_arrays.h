@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
+#include "libcore/device/api/loss.h"
 #include "libcore/device/cuda/reals.h"
-#include "libcore/tensor/loss.h"
 
 namespace dl::device::cuda {
 

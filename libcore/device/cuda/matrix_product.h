@@ -9,10 +9,10 @@
 #include <map>
 #include <memory>
 
+#include "libcore/device/api/precision.h"
 #include "libcore/device/cuda/cast.h"
 #include "libcore/device/cuda/reals.h"
 #include "libcore/device/cuda/stream.h"
-#include "libcore/tensor/precision.h"
 
 namespace dl::device::cuda {
 

@@ -7,8 +7,8 @@
 #include <atomic>
 #include <vector>
 
+#include "libcore/device/api/lane_sum.h"
 #include "libcore/device/cuda/stream.h"
-#include "libcore/tensor/lane_sum.h"
 
 namespace dl::device::cuda {
 

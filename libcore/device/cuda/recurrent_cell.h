@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "libcore/device/api/recurrent.h"
 #include "libcore/device/cuda/step_rows.h"
-#include "libcore/tensor/recurrent.h"
 
 namespace dl::device::cuda {
 

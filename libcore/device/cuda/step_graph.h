@@ -1,9 +1,10 @@
 // The calls of one step of training as a graph that is launched at once
-// (tensor/device.h, begin_step()).  The calls of a key's first step are made as
-// they come and written down.  The calls of the second are put off until its
-// end, and then captured.  From then on the host walks along the list, puts
-// what differs into the graph, and launches that.  A call that is not the next
-// of the list ends this: what was put off is made, and the list is begun anew.
+// (device/api/device.h, begin_step()).  The calls of a key's first step are
+// made as they come and written down.  The calls of the second are put off
+// until its end, and then captured.  From then on the host walks along the
+// list, puts what differs into the graph, and launches that.  A call that is
+// not the next of the list ends this: what was put off is made, and the list is
+// begun anew.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_STEP_GRAPH_H_
 #define DL_LIBCORE_DEVICE_CUDA_STEP_GRAPH_H_

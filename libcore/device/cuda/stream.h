@@ -1,6 +1,6 @@
 // One stream of a GPU: what is called takes effect in order.  Within a step
-// (tensor/device.h, begin_step()) all goes through it, so that it can be put
-// off.
+// (device/api/device.h, begin_step()) all goes through it, so that it can be
+// put off.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_STREAM_H_
 #define DL_LIBCORE_DEVICE_CUDA_STREAM_H_

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "libcore/device/api/device.h"
 #include "libcore/device/host_device.h"
-#include "libcore/tensor/device.h"
 
 namespace dl::device {
 

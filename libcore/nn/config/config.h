@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "libcore/base/json.h"
+#include "libcore/device/api/device.h"
 #include "libcore/nn/config/names.h"
 #include "libcore/nn/config/settings.h"
 #include "libcore/nn/update/schedule.h"
-#include "libcore/tensor/device.h"
 #include "libcore/tensor/shape.h"
 
 namespace dl::nn {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "libcore/base/error.h"
-#include "libcore/tensor/device.h"
+#include "libcore/device/api/device.h"
 
 namespace dl::nn {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "libcore/base/json.h"
+#include "libcore/device/api/activation.h"
+#include "libcore/device/api/loss.h"
 #include "libcore/nn/config/names.h"
-#include "libcore/tensor/activation.h"
-#include "libcore/tensor/loss.h"
 
 namespace dl::nn {
 

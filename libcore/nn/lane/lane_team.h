@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "libcore/base/parallel.h"
-#include "libcore/tensor/device.h"
+#include "libcore/device/api/device.h"
 
 namespace dl::nn {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "libcore/tensor/device.h"
+#include "libcore/device/api/device.h"
 
 namespace dl::nn {
 

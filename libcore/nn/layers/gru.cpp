@@ -1,4 +1,4 @@
-// Gated recurrent units; tensor/recurrent.h has the formulas.
+// Gated recurrent units; device/api/recurrent.h has the formulas.
 
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/layers/recurrent.h"

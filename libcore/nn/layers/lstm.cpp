@@ -1,4 +1,4 @@
-// Long short-term memory; tensor/recurrent.h has the formulas.
+// Long short-term memory; device/api/recurrent.h has the formulas.
 
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/layers/recurrent.h"

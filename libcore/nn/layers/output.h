@@ -1,5 +1,5 @@
 // A dense layer with a loss, for sequences at each step.  Where the loss is
-// computed from the logits (activation_inside() in tensor/loss.h), the
+// computed from the logits (activation_inside() in device/api/loss.h), the
 // activation is left out in training; other pairs go through it and its
 // gradient.
 

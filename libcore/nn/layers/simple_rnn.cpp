@@ -1,4 +1,4 @@
-// The plain recurrent layer; tensor/recurrent.h has the formulas.
+// The plain recurrent layer; device/api/recurrent.h has the formulas.
 
 #include "libcore/nn/layers/recurrent.h"
 

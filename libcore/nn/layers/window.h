@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "libcore/device/api/device.h"
 #include "libcore/nn/config/config_table.h"
 #include "libcore/nn/config/names.h"
 #include "libcore/nn/config/settings.h"
-#include "libcore/tensor/device.h"
 
 namespace dl::nn {
 

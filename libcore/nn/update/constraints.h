@@ -14,9 +14,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "libcore/device/api/device.h"
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/layout.h"
-#include "libcore/tensor/device.h"
 
 namespace dl::nn {
 

@@ -28,13 +28,13 @@
 #include <span>
 #include <vector>
 
+#include "libcore/device/api/device.h"
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/lane/lane_team.h"
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/network.h"
 #include "libcore/nn/plan/plan.h"
-#include "libcore/tensor/device.h"
 
 namespace dl::nn {
 

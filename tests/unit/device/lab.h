@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "libcore/base/philox.h"
+#include "libcore/device/api/device.h"
 #include "libcore/device/open.h"
-#include "libcore/tensor/device.h"
 #ifdef DL_EMULATED
 #include "tests/unit/device/emulated/emulated_device.h"
 #endif

@@ -1,6 +1,6 @@
 // Sums over GPUs that have memories of their own.
 
-#include "libcore/tensor/lane_sum.h"
+#include "libcore/device/api/lane_sum.h"
 
 #include <functional>
 #include <thread>

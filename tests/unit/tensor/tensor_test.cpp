@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "libcore/tensor/device.h"
+#include "libcore/device/api/device.h"
 
 namespace dl::tensor::tensor_test {
 

@@ -7,7 +7,7 @@
 #include "libcore/nn/layers/recurrent.h"
 
 #include "libcore/convert/export/onnx/layer.h"
-#include "libcore/tensor/recurrent.h"
+#include "libcore/device/api/recurrent.h"
 
 namespace dl::convert {
 namespace {

@@ -10,7 +10,7 @@
 #include "libcore/convert/import/keras/compiled.h"
 #include "libcore/convert/import/keras/fills.h"
 #include "libcore/convert/import/keras/site.h"
-#include "libcore/tensor/activation.h"
+#include "libcore/device/api/activation.h"
 
 namespace dl::convert::keras {
 namespace {

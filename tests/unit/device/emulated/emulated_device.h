@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "libcore/tensor/device.h"
-#include "libcore/tensor/precision.h"
+#include "libcore/device/api/device.h"
+#include "libcore/device/api/precision.h"
 
 namespace dl::device {
 

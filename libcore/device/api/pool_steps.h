@@ -1,8 +1,8 @@
 // Pooling over all steps of a sequence, or all positions of an image, and the
 // choice of steps.
 
-#ifndef DL_LIBCORE_TENSOR_POOL_STEPS_H_
-#define DL_LIBCORE_TENSOR_POOL_STEPS_H_
+#ifndef DL_LIBCORE_DEVICE_API_POOL_STEPS_H_
+#define DL_LIBCORE_DEVICE_API_POOL_STEPS_H_
 
 namespace dl::tensor {
 
@@ -21,4 +21,4 @@ enum class StepChoice { kLast, kReversed, kHeld };
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_POOL_STEPS_H_
+#endif  // DL_LIBCORE_DEVICE_API_POOL_STEPS_H_

@@ -1,7 +1,7 @@
 // The primitive under pooling layers.
 
-#ifndef DL_LIBCORE_TENSOR_POOL2D_H_
-#define DL_LIBCORE_TENSOR_POOL2D_H_
+#ifndef DL_LIBCORE_DEVICE_API_POOL2D_H_
+#define DL_LIBCORE_DEVICE_API_POOL2D_H_
 
 #include <cstdint>
 
@@ -36,4 +36,4 @@ class Pool2d {
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_POOL2D_H_
+#endif  // DL_LIBCORE_DEVICE_API_POOL2D_H_

@@ -1,7 +1,7 @@
 // The primitive under everything that only moves numbers.
 
-#ifndef DL_LIBCORE_TENSOR_STRIDED_H_
-#define DL_LIBCORE_TENSOR_STRIDED_H_
+#ifndef DL_LIBCORE_DEVICE_API_STRIDED_H_
+#define DL_LIBCORE_DEVICE_API_STRIDED_H_
 
 #include <cstdint>
 
@@ -37,4 +37,4 @@ struct Strided {
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_STRIDED_H_
+#endif  // DL_LIBCORE_DEVICE_API_STRIDED_H_

@@ -1,7 +1,7 @@
 // The common part of every device: arithmetic of the primitives'
 // descriptions.
 
-#include "libcore/tensor/device.h"
+#include "libcore/device/api/device.h"
 
 #include <cmath>
 #include <utility>

@@ -1,7 +1,7 @@
 // The precision of products where speed counts more than digits.
 
-#ifndef DL_LIBCORE_TENSOR_PRECISION_H_
-#define DL_LIBCORE_TENSOR_PRECISION_H_
+#ifndef DL_LIBCORE_DEVICE_API_PRECISION_H_
+#define DL_LIBCORE_DEVICE_API_PRECISION_H_
 
 namespace dl::tensor {
 
@@ -26,4 +26,4 @@ struct Precisions {
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_PRECISION_H_
+#endif  // DL_LIBCORE_DEVICE_API_PRECISION_H_

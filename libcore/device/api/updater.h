@@ -1,7 +1,7 @@
 // The updaters, which turn gradients into updates.
 
-#ifndef DL_LIBCORE_TENSOR_UPDATER_H_
-#define DL_LIBCORE_TENSOR_UPDATER_H_
+#ifndef DL_LIBCORE_DEVICE_API_UPDATER_H_
+#define DL_LIBCORE_DEVICE_API_UPDATER_H_
 
 #include <array>
 #include <cstdint>
@@ -81,4 +81,4 @@ struct Updating {
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_UPDATER_H_
+#endif  // DL_LIBCORE_DEVICE_API_UPDATER_H_

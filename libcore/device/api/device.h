@@ -22,8 +22,8 @@
 // allocate() itself, the first use of a batch size by a Conv2d, Pool2d or
 // Recurrent, and the first of a team.
 
-#ifndef DL_LIBCORE_TENSOR_DEVICE_H_
-#define DL_LIBCORE_TENSOR_DEVICE_H_
+#ifndef DL_LIBCORE_DEVICE_API_DEVICE_H_
+#define DL_LIBCORE_DEVICE_API_DEVICE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -32,22 +32,22 @@
 #include <string>
 
 #include "libcore/base/parallel.h"
-#include "libcore/tensor/activation.h"
-#include "libcore/tensor/attention.h"
-#include "libcore/tensor/batch_norm.h"
-#include "libcore/tensor/capabilities.h"
-#include "libcore/tensor/conv2d.h"
-#include "libcore/tensor/conv3d.h"
-#include "libcore/tensor/dense.h"
-#include "libcore/tensor/lane_sum.h"
-#include "libcore/tensor/local_norm.h"
-#include "libcore/tensor/loss.h"
-#include "libcore/tensor/pool2d.h"
-#include "libcore/tensor/pool_steps.h"
-#include "libcore/tensor/recurrent.h"
-#include "libcore/tensor/strided.h"
+#include "libcore/device/api/activation.h"
+#include "libcore/device/api/attention.h"
+#include "libcore/device/api/batch_norm.h"
+#include "libcore/device/api/capabilities.h"
+#include "libcore/device/api/conv2d.h"
+#include "libcore/device/api/conv3d.h"
+#include "libcore/device/api/dense.h"
+#include "libcore/device/api/lane_sum.h"
+#include "libcore/device/api/local_norm.h"
+#include "libcore/device/api/loss.h"
+#include "libcore/device/api/pool2d.h"
+#include "libcore/device/api/pool_steps.h"
+#include "libcore/device/api/recurrent.h"
+#include "libcore/device/api/strided.h"
+#include "libcore/device/api/updater.h"
 #include "libcore/tensor/tensor.h"
-#include "libcore/tensor/updater.h"
 #include "libcore/tensor/view.h"
 
 namespace dl::tensor {
@@ -297,4 +297,4 @@ class Device {
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_DEVICE_H_
+#endif  // DL_LIBCORE_DEVICE_API_DEVICE_H_

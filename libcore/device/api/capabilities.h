@@ -1,11 +1,11 @@
 // The capabilities of a device.
 
-#ifndef DL_LIBCORE_TENSOR_CAPABILITIES_H_
-#define DL_LIBCORE_TENSOR_CAPABILITIES_H_
+#ifndef DL_LIBCORE_DEVICE_API_CAPABILITIES_H_
+#define DL_LIBCORE_DEVICE_API_CAPABILITIES_H_
 
 #include <cstdint>
 
-#include "libcore/tensor/precision.h"
+#include "libcore/device/api/precision.h"
 
 namespace dl::tensor {
 
@@ -22,4 +22,4 @@ struct Capabilities {
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_CAPABILITIES_H_
+#endif  // DL_LIBCORE_DEVICE_API_CAPABILITIES_H_

@@ -1,11 +1,11 @@
 // The losses, which training makes small.
 
-#ifndef DL_LIBCORE_TENSOR_LOSS_H_
-#define DL_LIBCORE_TENSOR_LOSS_H_
+#ifndef DL_LIBCORE_DEVICE_API_LOSS_H_
+#define DL_LIBCORE_DEVICE_API_LOSS_H_
 
 #include <optional>
 
-#include "libcore/tensor/activation.h"
+#include "libcore/device/api/activation.h"
 #include "libcore/tensor/view.h"
 
 namespace dl::tensor {
@@ -83,4 +83,4 @@ constexpr bool needs_logits(Loss kind) {
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_LOSS_H_
+#endif  // DL_LIBCORE_DEVICE_API_LOSS_H_

@@ -5,12 +5,12 @@
 // groups, and a filter sees the channels of its own.  As many groups as
 // channels is a depthwise convolution.
 
-#ifndef DL_LIBCORE_TENSOR_CONV2D_H_
-#define DL_LIBCORE_TENSOR_CONV2D_H_
+#ifndef DL_LIBCORE_DEVICE_API_CONV2D_H_
+#define DL_LIBCORE_DEVICE_API_CONV2D_H_
 
 #include <cstdint>
 
-#include "libcore/tensor/activation.h"
+#include "libcore/device/api/activation.h"
 #include "libcore/tensor/view.h"
 
 namespace dl::tensor {
@@ -59,4 +59,4 @@ class Conv2d {
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_CONV2D_H_
+#endif  // DL_LIBCORE_DEVICE_API_CONV2D_H_

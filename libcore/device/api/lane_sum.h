@@ -1,7 +1,7 @@
 // Sums over lanes whose devices have memories of their own.
 
-#ifndef DL_LIBCORE_TENSOR_LANE_SUM_H_
-#define DL_LIBCORE_TENSOR_LANE_SUM_H_
+#ifndef DL_LIBCORE_DEVICE_API_LANE_SUM_H_
+#define DL_LIBCORE_DEVICE_API_LANE_SUM_H_
 
 #include "libcore/tensor/view.h"
 
@@ -36,4 +36,4 @@ class LaneSum {
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_LANE_SUM_H_
+#endif  // DL_LIBCORE_DEVICE_API_LANE_SUM_H_

@@ -1,7 +1,7 @@
 // Functions that are applied number by number.
 
-#ifndef DL_LIBCORE_TENSOR_ACTIVATION_H_
-#define DL_LIBCORE_TENSOR_ACTIVATION_H_
+#ifndef DL_LIBCORE_DEVICE_API_ACTIVATION_H_
+#define DL_LIBCORE_DEVICE_API_ACTIVATION_H_
 
 #include <limits>
 
@@ -58,4 +58,4 @@ constexpr bool gradient_needs_input(Activation kind) {
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_ACTIVATION_H_
+#endif  // DL_LIBCORE_DEVICE_API_ACTIVATION_H_

@@ -1,11 +1,11 @@
 // The primitive under recurrent layers.
 
-#ifndef DL_LIBCORE_TENSOR_RECURRENT_H_
-#define DL_LIBCORE_TENSOR_RECURRENT_H_
+#ifndef DL_LIBCORE_DEVICE_API_RECURRENT_H_
+#define DL_LIBCORE_DEVICE_API_RECURRENT_H_
 
 #include <cstdint>
 
-#include "libcore/tensor/activation.h"
+#include "libcore/device/api/activation.h"
 #include "libcore/tensor/view.h"
 
 namespace dl::tensor {
@@ -85,4 +85,4 @@ class Recurrent {
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_RECURRENT_H_
+#endif  // DL_LIBCORE_DEVICE_API_RECURRENT_H_

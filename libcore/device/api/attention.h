@@ -1,7 +1,7 @@
 // The primitive under attention layers.
 
-#ifndef DL_LIBCORE_TENSOR_ATTENTION_H_
-#define DL_LIBCORE_TENSOR_ATTENTION_H_
+#ifndef DL_LIBCORE_DEVICE_API_ATTENTION_H_
+#define DL_LIBCORE_DEVICE_API_ATTENTION_H_
 
 #include <cstdint>
 
@@ -51,4 +51,4 @@ class Attention {
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_ATTENTION_H_
+#endif  // DL_LIBCORE_DEVICE_API_ATTENTION_H_

@@ -1,7 +1,7 @@
 // Batch normalization over all but the last dimension.
 
-#ifndef DL_LIBCORE_TENSOR_BATCH_NORM_H_
-#define DL_LIBCORE_TENSOR_BATCH_NORM_H_
+#ifndef DL_LIBCORE_DEVICE_API_BATCH_NORM_H_
+#define DL_LIBCORE_DEVICE_API_BATCH_NORM_H_
 
 #include "libcore/tensor/view.h"
 
@@ -34,4 +34,4 @@ struct BatchStatistics {
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_BATCH_NORM_H_
+#endif  // DL_LIBCORE_DEVICE_API_BATCH_NORM_H_

@@ -1,7 +1,7 @@
 // Local response normalization (Krizhevsky et al. 2012).
 
-#ifndef DL_LIBCORE_TENSOR_LOCAL_NORM_H_
-#define DL_LIBCORE_TENSOR_LOCAL_NORM_H_
+#ifndef DL_LIBCORE_DEVICE_API_LOCAL_NORM_H_
+#define DL_LIBCORE_DEVICE_API_LOCAL_NORM_H_
 
 #include <cstdint>
 
@@ -19,4 +19,4 @@ struct LocalNorm {
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_LOCAL_NORM_H_
+#endif  // DL_LIBCORE_DEVICE_API_LOCAL_NORM_H_

@@ -1,9 +1,9 @@
 // Fully connected layers.
 
-#ifndef DL_LIBCORE_TENSOR_DENSE_H_
-#define DL_LIBCORE_TENSOR_DENSE_H_
+#ifndef DL_LIBCORE_DEVICE_API_DENSE_H_
+#define DL_LIBCORE_DEVICE_API_DENSE_H_
 
-#include "libcore/tensor/activation.h"
+#include "libcore/device/api/activation.h"
 #include "libcore/tensor/view.h"
 
 namespace dl::tensor {
@@ -33,4 +33,4 @@ class Dense {
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_DENSE_H_
+#endif  // DL_LIBCORE_DEVICE_API_DENSE_H_

@@ -3,13 +3,13 @@
 // Volumes are [batch, depth, height, width, channels], weights [filters, kernel
 // depth, kernel height, kernel width, channels / groups].
 
-#ifndef DL_LIBCORE_TENSOR_CONV3D_H_
-#define DL_LIBCORE_TENSOR_CONV3D_H_
+#ifndef DL_LIBCORE_DEVICE_API_CONV3D_H_
+#define DL_LIBCORE_DEVICE_API_CONV3D_H_
 
 #include <cstdint>
 
-#include "libcore/tensor/conv2d.h"
-#include "libcore/tensor/pool2d.h"
+#include "libcore/device/api/conv2d.h"
+#include "libcore/device/api/pool2d.h"
 
 namespace dl::tensor {
 
@@ -53,4 +53,4 @@ inline const Pool3dSpec& volume_of(const Pool3dSpec& spec) { return spec; }
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_CONV3D_H_
+#endif  // DL_LIBCORE_DEVICE_API_CONV3D_H_
