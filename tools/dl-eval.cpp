@@ -16,7 +16,7 @@
 #include "libcore/base/parallel.h"
 #include "libcore/cli/progress.h"
 #include "libcore/cli/tool.h"
-#include "libcore/data/set_check.h"
+#include "libcore/data/sharding/set_check.h"
 #include "libcore/device/open.h"
 #include "libcore/eval/model.h"
 #include "libcore/eval/report.h"

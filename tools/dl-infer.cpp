@@ -14,7 +14,7 @@
 #include "libcore/base/error.h"
 #include "libcore/cli/progress.h"
 #include "libcore/cli/tool.h"
-#include "libcore/data/set_check.h"
+#include "libcore/data/sharding/set_check.h"
 #include "libcore/device/open.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"

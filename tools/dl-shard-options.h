@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "libcore/cli/tool.h"
-#include "libcore/data/deal.h"
+#include "libcore/data/sharding/deal.h"
 
 struct Args {
   dl::data::DealOptions deal;

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "libcore/base/json.h"
-#include "libcore/data/dataset.h"
-#include "libcore/data/metadata.h"
+#include "libcore/data/format/dataset.h"
+#include "libcore/data/format/metadata.h"
 
 namespace dl::data {
 

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "libcore/data/dataset.h"
-#include "libcore/data/metadata.h"
+#include "libcore/data/format/dataset.h"
+#include "libcore/data/format/metadata.h"
 
 namespace dl::data {
 

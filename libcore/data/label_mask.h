@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "libcore/data/dataset.h"
+#include "libcore/data/format/dataset.h"
 
 namespace dl::data {
 

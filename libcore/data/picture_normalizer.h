@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "libcore/data/normalizer.h"
+#include "libcore/data/statistics/normalizer.h"
 
 namespace dl::data {
 

@@ -16,8 +16,8 @@
 #include <mutex>
 #include <thread>
 
-#include "libcore/data/dataset.h"
 #include "libcore/data/examples.h"
+#include "libcore/data/format/dataset.h"
 
 namespace dl::data {
 

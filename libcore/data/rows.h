@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "libcore/data/metadata.h"
+#include "libcore/data/format/metadata.h"
 
 namespace dl::data {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/data/metadata.h"
+#include "libcore/data/format/metadata.h"
 #include "libcore/eval/outputs.h"
 #include "libcore/eval/report.h"
 #include "libcore/nn/config/config.h"

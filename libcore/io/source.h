@@ -11,7 +11,8 @@
 //
 // A Source gives the bytes as they are.  io/decompress.h puts gzip and
 // zstd, recognized by magic number, in front of a reader of raw files; the
-// frames of a DataSet stream are data/stream.h's business.  A spec is code
+// frames of a DataSet stream are data/format/stream.h's business.  A spec is
+// code
 // ("pipe:" runs a shell): it may come from the command line, never from the
 // contents of a file or from a peer.
 //

@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/data/normalizer.h"
+#include "libcore/data/statistics/normalizer.h"
 #include "libcore/device/api/device.h"
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/layout.h"

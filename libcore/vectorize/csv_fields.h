@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "libcore/data/dataset.h"
-#include "libcore/data/metadata.h"
+#include "libcore/data/format/dataset.h"
+#include "libcore/data/format/metadata.h"
 #include "libcore/vectorize/block_reader.h"
 #include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/csv_table.h"

@@ -5,9 +5,9 @@
 #include <ctime>
 
 #include "libcore/base/error.h"
-#include "libcore/data/set_statistics.h"
-#include "libcore/data/shard.h"
-#include "libcore/data/stream.h"
+#include "libcore/data/format/shard.h"
+#include "libcore/data/format/stream.h"
+#include "libcore/data/statistics/set_statistics.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/hex.h"
 #include "libcore/io/source.h"

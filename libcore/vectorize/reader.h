@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "libcore/data/dataset.h"
-#include "libcore/data/metadata.h"
+#include "libcore/data/format/dataset.h"
+#include "libcore/data/format/metadata.h"
 #include "libcore/vectorize/bad_records.h"
 #include "libcore/vectorize/source/record_source.h"
 

@@ -9,8 +9,8 @@
 #include <map>
 #include <string>
 
-#include "libcore/data/dataset.h"
-#include "libcore/data/metadata.h"
+#include "libcore/data/format/dataset.h"
+#include "libcore/data/format/metadata.h"
 
 namespace dl::vectorize {
 

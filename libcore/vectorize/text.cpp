@@ -10,7 +10,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
-#include "libcore/data/statistics.h"
+#include "libcore/data/statistics/statistics.h"
 
 namespace dl::vectorize {
 namespace {

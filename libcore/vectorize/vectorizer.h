@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libcore/data/metadata.h"
+#include "libcore/data/format/metadata.h"
 #include "libcore/vectorize/learner.h"
 #include "libcore/vectorize/recipe/keys.h"
 #include "libcore/vectorize/record.h"

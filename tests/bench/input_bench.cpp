@@ -19,7 +19,7 @@
 #include "libcore/base/parallel.h"
 #include "libcore/cluster/records/batches.h"
 #include "libcore/cluster/worker/replica.h"
-#include "libcore/data/deal.h"
+#include "libcore/data/sharding/deal.h"
 #include "libcore/device/open.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "libcore/base/error.h"
-#include "libcore/data/end_mark.h"
+#include "libcore/data/format/end_mark.h"
 #include "libcore/io/digest.h"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "libcore/base/error.h"
-#include "libcore/data/end_mark.h"
+#include "libcore/data/format/end_mark.h"
 #include "libcore/io/decompress.h"
 #include "libcore/io/memory.h"
 #include "libcore/io/zstd.h"

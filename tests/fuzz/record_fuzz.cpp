@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "libcore/base/error.h"
-#include "libcore/data/metadata.h"
-#include "libcore/data/record.h"
+#include "libcore/data/format/metadata.h"
+#include "libcore/data/format/record.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {

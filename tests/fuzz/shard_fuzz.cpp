@@ -8,7 +8,7 @@
 #include <string>
 
 #include "libcore/base/error.h"
-#include "libcore/data/shard.h"
+#include "libcore/data/format/shard.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "libcore/base/error.h"
-#include "libcore/data/stream.h"
+#include "libcore/data/format/stream.h"
 #include "libcore/io/memory.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,

@@ -27,7 +27,7 @@
 #include "libcore/base/error.h"
 #include "libcore/cli/tool.h"
 #include "libcore/cluster/worker/replica.h"
-#include "libcore/data/shard.h"
+#include "libcore/data/format/shard.h"
 #include "libcore/device/open.h"
 #include "libcore/io/source.h"
 #include "libcore/nn/data/targets.h"

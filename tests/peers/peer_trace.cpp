@@ -35,7 +35,7 @@
 #include "libcore/base/philox.h"
 #include "libcore/cli/tool.h"
 #include "libcore/cluster/worker/replica.h"
-#include "libcore/data/record.h"
+#include "libcore/data/format/record.h"
 #include "libcore/device/open.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"

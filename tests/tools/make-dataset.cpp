@@ -16,8 +16,8 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
-#include "libcore/data/record.h"
-#include "libcore/data/stream.h"
+#include "libcore/data/format/record.h"
+#include "libcore/data/format/stream.h"
 #include "libcore/io/source.h"
 
 namespace {

@@ -15,7 +15,7 @@
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/store/run_directory.h"
 #include "libcore/cluster/store/run_files.h"
-#include "libcore/data/outliers.h"
+#include "libcore/data/statistics/outliers.h"
 #include "libcore/nn/data/fit_decorrelation.h"
 #include "libcore/nn/data/targets.h"
 

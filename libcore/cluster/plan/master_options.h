@@ -15,7 +15,7 @@
 #include "libcore/cluster/settings/settings.h"
 #include "libcore/cluster/transport/own_address.h"
 #include "libcore/cluster/transport/transport.h"
-#include "libcore/data/metadata.h"
+#include "libcore/data/format/metadata.h"
 #include "libcore/nn/config/config.h"
 
 namespace dl::cluster {

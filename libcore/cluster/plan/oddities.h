@@ -7,8 +7,8 @@
 #include <string>
 
 #include "libcore/base/log.h"
-#include "libcore/data/metadata.h"
-#include "libcore/data/normalizer.h"
+#include "libcore/data/format/metadata.h"
+#include "libcore/data/statistics/normalizer.h"
 #include "libcore/nn/config/config.h"
 
 namespace dl::cluster {

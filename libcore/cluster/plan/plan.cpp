@@ -14,7 +14,7 @@
 #include "libcore/cluster/settings/gradient_sharing.h"
 #include "libcore/cluster/settings/option_values.h"
 #include "libcore/cluster/store/divergence.h"
-#include "libcore/data/set_check.h"
+#include "libcore/data/sharding/set_check.h"
 #include "libcore/device/open.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/hex.h"

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "libcore/cluster/protocol/message_sync.h"
-#include "libcore/data/dataset.h"
+#include "libcore/data/format/dataset.h"
 
 namespace dl::cluster {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "libcore/cluster/records/record_store.h"
 #include "libcore/data/epoch.h"
-#include "libcore/data/normalizer.h"
+#include "libcore/data/statistics/normalizer.h"
 #include "libcore/nn/augment/augmenter.h"
 #include "libcore/nn/network.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "libcore/data/contradiction.h"
-#include "libcore/data/stream.h"
+#include "libcore/data/format/stream.h"
+#include "libcore/data/sharding/contradiction.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/hex.h"
 #include "libcore/io/sink.h"

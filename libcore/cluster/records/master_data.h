@@ -23,8 +23,8 @@
 #include "libcore/cluster/records/odd_values.h"
 #include "libcore/cluster/records/record_store.h"
 #include "libcore/data/epoch.h"
-#include "libcore/data/metadata.h"
-#include "libcore/data/shard.h"
+#include "libcore/data/format/metadata.h"
+#include "libcore/data/format/shard.h"
 #include "libcore/io/temporary.h"
 
 namespace dl::cluster {

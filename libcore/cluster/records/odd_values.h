@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/data/dataset.h"
+#include "libcore/data/format/dataset.h"
 
 namespace dl::cluster {
 

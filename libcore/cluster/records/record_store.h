@@ -18,12 +18,12 @@
 #include "libcore/base/error.h"
 #include "libcore/base/log.h"
 #include "libcore/cluster/protocol/message.h"
-#include "libcore/data/dataset.h"
-#include "libcore/data/shard.h"
+#include "libcore/data/format/dataset.h"
+#include "libcore/data/format/shard.h"
 
 namespace dl::cluster {
 
-// A packed record from the master (data/shard.h).
+// A packed record from the master (data/format/shard.h).
 using FetchRecord = std::function<std::vector<std::byte>(std::uint32_t shard,
                                                          std::uint32_t record)>;
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/data/normalizer.h"
+#include "libcore/data/statistics/normalizer.h"
 #include "libcore/device/api/precision.h"
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/network.h"

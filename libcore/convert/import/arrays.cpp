@@ -11,7 +11,7 @@
 #include "libcore/base/error.h"
 #include "libcore/convert/import/file.h"
 #include "libcore/convert/import/npy.h"
-#include "libcore/data/stream.h"
+#include "libcore/data/format/stream.h"
 #include "libcore/io/memory.h"
 
 namespace dl::convert {

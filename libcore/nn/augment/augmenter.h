@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "libcore/base/parallel.h"
-#include "libcore/data/dataset.h"
-#include "libcore/data/metadata.h"
+#include "libcore/data/format/dataset.h"
+#include "libcore/data/format/metadata.h"
 #include "libcore/nn/augment/augment_type.h"
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/data/batch.h"

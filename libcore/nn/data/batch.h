@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "libcore/data/metadata.h"
-#include "libcore/data/normalizer.h"
+#include "libcore/data/format/metadata.h"
+#include "libcore/data/statistics/normalizer.h"
 #include "libcore/nn/data/target_source.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/network.h"

@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "libcore/data/metadata.h"
-#include "libcore/data/normalizer.h"
+#include "libcore/data/format/metadata.h"
+#include "libcore/data/statistics/normalizer.h"
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/data/fit_decorrelation.h"
 #include "libcore/tensor/shape.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "libcore/data/metadata.h"
+#include "libcore/data/format/metadata.h"
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/data/batch.h"
 #include "libcore/nn/data/fit_decorrelation.h"

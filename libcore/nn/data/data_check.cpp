@@ -8,7 +8,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
-#include "libcore/data/contradiction.h"
+#include "libcore/data/sharding/contradiction.h"
 
 namespace dl::nn {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "libcore/data/alignment.h"
-#include "libcore/data/metadata.h"
+#include "libcore/data/format/metadata.h"
 #include "libcore/nn/data/batch.h"
 #include "libcore/nn/model/model.h"
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "libcore/base/log.h"
-#include "libcore/data/dataset.h"
-#include "libcore/data/decorrelate.h"
-#include "libcore/data/metadata.h"
-#include "libcore/data/normalizer.h"
+#include "libcore/data/format/dataset.h"
+#include "libcore/data/format/metadata.h"
+#include "libcore/data/statistics/decorrelate.h"
+#include "libcore/data/statistics/normalizer.h"
 #include "libcore/nn/config/config.h"
 
 namespace dl::nn {

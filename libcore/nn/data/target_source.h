@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "libcore/data/normalizer.h"
+#include "libcore/data/statistics/normalizer.h"
 #include "libcore/nn/config/config.h"
 
 namespace dl::nn {

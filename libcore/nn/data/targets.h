@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "libcore/data/metadata.h"
-#include "libcore/data/normalizer.h"
+#include "libcore/data/format/metadata.h"
+#include "libcore/data/statistics/normalizer.h"
 #include "libcore/nn/config/config.h"
 
 namespace dl::nn {

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "libcore/data/normalizer.h"
+#include "libcore/data/statistics/normalizer.h"
 #include "libcore/nn/lane/lane_input.h"
 #include "libcore/nn/lane/lane_output.h"
 #include "libcore/nn/lane/lane_team.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "libcore/data/normalizer.h"
+#include "libcore/data/statistics/normalizer.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
 #include "libcore/nn/network.h"

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "libcore/base/log.h"
-#include "libcore/data/metadata.h"
-#include "libcore/data/normalizer.h"
+#include "libcore/data/format/metadata.h"
+#include "libcore/data/statistics/normalizer.h"
 #include "libcore/io/mapping.h"
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/network.h"

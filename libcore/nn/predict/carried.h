@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/data/metadata.h"
+#include "libcore/data/format/metadata.h"
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/model/model.h"

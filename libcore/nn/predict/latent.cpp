@@ -13,7 +13,7 @@
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/base/philox.h"
-#include "libcore/data/dataset.h"
+#include "libcore/data/format/dataset.h"
 #include "libcore/device/open.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/data/batch.h"

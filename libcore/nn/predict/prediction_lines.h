@@ -35,7 +35,7 @@
 
 namespace dl::nn {
 
-// Tensors of examples besides features, or null; see data/dataset.h.
+// Tensors of examples besides features, or null; see data/format/dataset.h.
 struct LineTensors {
   const tensor::Tensor* id = nullptr;     // kU8 [n, width]
   const tensor::Tensor* index = nullptr;  // kI64 [n]

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "libcore/data/set_statistics.h"
-#include "libcore/data/stream.h"
+#include "libcore/data/format/stream.h"
+#include "libcore/data/statistics/set_statistics.h"
 #include "libcore/nn/data/batch.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/predict/prediction_lines.h"

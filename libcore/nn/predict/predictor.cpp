@@ -12,9 +12,9 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/parallel.h"
+#include "libcore/data/format/shard.h"
+#include "libcore/data/format/stream.h"
 #include "libcore/data/read_ahead.h"
-#include "libcore/data/shard.h"
-#include "libcore/data/stream.h"
 #include "libcore/device/open.h"
 #include "libcore/io/source.h"
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "libcore/base/log.h"
-#include "libcore/data/dataset.h"
 #include "libcore/data/examples.h"
-#include "libcore/data/metadata.h"
+#include "libcore/data/format/dataset.h"
+#include "libcore/data/format/metadata.h"
 #include "libcore/nn/data/data_check.h"
 #include "libcore/nn/model/model.h"
 #include "libcore/nn/predict/carried.h"

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/data/metadata.h"
+#include "libcore/data/format/metadata.h"
 #include "libcore/io/sink.h"
 
 namespace dl::vectorize {

@@ -10,7 +10,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
-#include "libcore/data/stream.h"
+#include "libcore/data/format/stream.h"
 #include "libcore/io/memory.h"
 
 namespace sample {

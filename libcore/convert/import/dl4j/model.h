@@ -15,7 +15,7 @@
 #include "libcore/convert/import/archive.h"
 #include "libcore/convert/import/graph.h"
 #include "libcore/convert/import/zip.h"
-#include "libcore/data/normalizer.h"
+#include "libcore/data/statistics/normalizer.h"
 #include "libcore/nn/model/model.h"
 #include "libcore/tensor/shape.h"
 

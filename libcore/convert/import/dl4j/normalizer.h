@@ -9,7 +9,7 @@
 #include <string>
 
 #include "libcore/base/json.h"
-#include "libcore/data/normalizer.h"
+#include "libcore/data/statistics/normalizer.h"
 
 namespace dl::convert::dl4j {
 

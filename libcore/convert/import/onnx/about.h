@@ -9,7 +9,7 @@
 #include <string>
 
 #include "libcore/convert/import/onnx/model.h"
-#include "libcore/data/normalizer.h"
+#include "libcore/data/statistics/normalizer.h"
 #include "libcore/nn/model/model.h"
 
 namespace dl::convert::onnx {

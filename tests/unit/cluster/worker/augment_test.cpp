@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "libcore/cluster/records/batches.h"
-#include "libcore/data/stream.h"
+#include "libcore/data/format/stream.h"
 #include "libcore/io/sink.h"
 #include "tests/unit/scratch.h"
 

@@ -14,7 +14,7 @@
 
 #include "libcore/base/clock.h"
 #include "libcore/cluster/worker/trainer.h"
-#include "libcore/data/shard.h"
+#include "libcore/data/format/shard.h"
 #include "libcore/exchange/threshold.h"
 #include "libcore/io/digest.h"
 #include "tests/unit/data/sample.h"

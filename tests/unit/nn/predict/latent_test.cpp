@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "libcore/data/stream.h"
+#include "libcore/data/format/stream.h"
 #include "libcore/io/sink.h"
 #include "tests/unit/nn/support.h"
 #include "tests/unit/scratch.h"

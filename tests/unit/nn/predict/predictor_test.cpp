@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "libcore/data/stream.h"
+#include "libcore/data/format/stream.h"
 #include "libcore/nn/predict/prediction_writer.h"
 #include "tests/unit/error_of.h"
 #include "tests/unit/nn/pets.h"

@@ -1,0 +1,76 @@
+// The rule by which an example goes to a part of a split.
+
+#ifndef DL_LIBCORE_DATA_SHARDING_SPLIT_H_
+#define DL_LIBCORE_DATA_SHARDING_SPLIT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcore/data/format/metadata.h"
+#include "libcore/data/sharding/group.h"
+
+namespace dl::data {
+
+// The parts of a split and where each ends in [0, 1]: "train=0.8,test=0.2"
+// gives {"train", 0.8}, {"test", 1}.  Throws Error{kUsage}.
+struct SplitPart {
+  std::string name;
+  double end;
+};
+std::vector<SplitPart> parse_split(const std::string& text);
+
+// The rule that decides: a hash of an example's values, so that no example
+// moves when others are added; or one of these.
+struct SplitRule {
+  bool stratify = false;   // each part has its share of every class, to within
+                           // rounding
+  std::string group = {};  // a hash of what examples have in common, group.h
+  bool in_order = false;   // the first part has the first examples, and so on
+};
+
+class Splitter {
+ public:
+  // data: of the examples.  total: how many there are, where they are split in
+  // order.
+  // Throws Error: kUsage, stratified without class numbers for labels; there is
+  // no such group.
+  Splitter(std::vector<SplitPart> parts, std::uint64_t seed,
+           const SplitRule& rule, const Metadata& data, std::int64_t total = 0);
+
+  // The part of example i of `set`, whose bytes are `row` (data/rows.h).  Call
+  // it once for each example, in order.
+  std::size_t part_of(const DataSet& set, std::int64_t i,
+                      std::span<const std::byte> row);
+  const std::string& name(std::size_t part) const { return parts_[part].name; }
+
+ private:
+  struct Share {  // of one part in the examples of one class
+    std::int64_t seen = 0, taken = 0;
+  };
+  struct Range {
+    std::size_t begin, bytes;
+  };
+  std::size_t by_hash(std::span<const std::byte> row) const;
+  std::size_t by_group(const DataSet& set, std::int64_t i) const;
+  std::size_t at(std::uint64_t hash) const;
+  std::size_t in_order();
+  std::size_t by_class(std::int64_t label);
+  bool takes(Share& share, double fraction, double chance) const;
+
+  std::vector<SplitPart> parts_;
+  std::uint64_t seed_;
+  SplitRule rule_;
+  std::optional<ExampleGroup> group_;
+  std::int64_t total_, seen_ = 0;
+  std::vector<Range> values_;  // in a row
+  std::map<std::int64_t, std::vector<Share>> classes_;
+};
+
+}  // namespace dl::data
+
+#endif  // DL_LIBCORE_DATA_SHARDING_SPLIT_H_

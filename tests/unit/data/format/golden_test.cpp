@@ -1,0 +1,115 @@
+// Files that were written once and must be read for ever.
+
+#include <zstd.h>
+
+#include <catch2/catch.hpp>
+#include <cctype>
+#include <fstream>
+#include <sstream>
+
+#include "libcore/data/format/shard.h"
+#include "tests/unit/data/sample.h"
+
+namespace dl::data::golden_test {
+
+using sample::Bytes;
+using sample::fault_of;
+
+namespace {
+
+const std::string kRoot = DL_SOURCE_DIR;
+const std::string kFile = kRoot + "/tests/golden/dataset-1.0.dls";
+const std::string kNewFile = kRoot + "/tests/golden/dataset-1.1.dls";
+
+std::string slurp(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  REQUIRE(in);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// As tests/golden/dump prints it.
+std::string dump(const std::string& bytes) {
+  std::string out;
+  for (std::size_t at = 0; at < bytes.size(); at += 16) {
+    char field[32];
+    std::snprintf(field, sizeof field, "%06zx ", at);
+    std::string hex = field, text;
+    for (std::size_t i = at; i < std::min(at + 16, bytes.size()); ++i) {
+      const auto value = static_cast<unsigned char>(bytes[i]);
+      std::snprintf(field, sizeof field, " %02x", value);
+      hex += field;
+      const bool shown =
+          value >= 0x20 && value < 0x7f && value != '\\' && value != '`';
+      text += shown ? static_cast<char>(value) : '.';
+    }
+    hex.resize(7 + 1 + 47, ' ');
+    out += hex + "  |" + text + "|\n";
+  }
+  return out;
+}
+
+void check_contents(const DataSet& set, std::int64_t first) {
+  const double values[] = {0,     0.89468473, 0.625,      1,  0.25980213,
+                           0.375, 2,          0.55050313, 0.0};
+  for (std::int64_t i = 0; i < 3 * set.examples(); ++i)
+    CHECK(set.get("features").value(i) ==
+          Approx(values[3 * first + i]).epsilon(1e-7));
+  for (std::int64_t i = 0; i < set.examples(); ++i)
+    CHECK(set.get("labels").value(i) == 2);
+}
+
+}  // namespace
+
+TEST_CASE("the shard of version 1.0 is read") {
+  const Shard shard(kFile);
+  CHECK(shard.records() == std::vector<std::int64_t>{2, 1});
+  CHECK(shard.metadata().classes ==
+        std::vector<std::string>{"ant", "bee", "cat"});
+  CHECK(shard.metadata().columns ==
+        std::vector<std::string>{"number", "real", "eighths"});
+  CHECK(shard.metadata().schema.at("labels").dtype == tensor::DType::kI32);
+  check_contents(shard.read(0), 0);
+  check_contents(shard.read(1), 2);
+}
+
+TEST_CASE("the shard of version 1.1 is read, with its set") {
+  const Shard shard(kNewFile);
+  CHECK(shard.metadata().place == SetPlace{"283b05cd77032169", "", 0, 1});
+  REQUIRE(shard.metadata().statistics);
+  CHECK(shard.metadata().statistics->examples == 3);
+  check_contents(shard.read(0), 0);
+  check_contents(shard.read(1), 2);
+}
+
+TEST_CASE("the stream of version 1.1 is read, and written the same") {
+  const std::string golden = slurp(kNewFile);
+  const auto span = std::as_bytes(std::span(golden));
+  StreamReader in(io::memory_source(span));
+  Bytes again;
+  StreamWriter out(io::memory_sink(again));
+  out.write_metadata(in.metadata());
+  for (DataSet set; in.read(set);) out.write(set);
+  out.close();
+  // Other versions of zstd may pack otherwise.
+  if (ZSTD_versionNumber() == 10504)
+    CHECK(std::equal(again.begin(), again.end(), span.begin(), span.end()));
+  else
+    CHECK(sample::read(again).size() == 2);
+}
+
+TEST_CASE("the damaged files of version 1.0 are refused") {
+  const std::string cut = kRoot + "/tests/golden/dataset-1.0-cut.dls";
+  CHECK(sample::has(fault_of([&] { Shard shard(cut); }), "it was cut short"));
+  const Shard flipped(kRoot + "/tests/golden/dataset-1.0-flipped.dls");
+  CHECK(sample::has(fault_of([&] { flipped.read(0); }), ", record 0: "));
+  check_contents(flipped.read(1), 2);
+}
+
+TEST_CASE("the hex dump in dl-dataset(5) is that of the golden file") {
+  const std::string page = slurp(kRoot + "/man/dl-dataset.5.scd");
+  const std::string want = "```\n" + dump(slurp(kNewFile)) + "```\n";
+  INFO(want);
+  CHECK(sample::has(page, want));
+}
+
+}  // namespace dl::data::golden_test
