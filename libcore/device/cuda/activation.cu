@@ -4,10 +4,10 @@
 
 #include "libcore/device/cuda/activation_function.h"
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/map.h"
-#include "libcore/device/cuda/packed_columns.h"
-#include "libcore/device/cuda/row_parts.h"
-#include "libcore/device/cuda/strips.h"
+#include "libcore/device/cuda/kernel/map.h"
+#include "libcore/device/cuda/kernel/packed_columns.h"
+#include "libcore/device/cuda/kernel/row_parts.h"
+#include "libcore/device/cuda/kernel/strips.h"
 
 namespace dl::device::cuda {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "libcore/device/api/activation.h"
-#include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/kernel/grid.h"
 
 namespace dl::device::cuda {
 

@@ -8,8 +8,8 @@
 
 #include "libcore/base/error.h"
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/reals.h"
-#include "libcore/device/cuda/reduce.h"
+#include "libcore/device/cuda/kernel/reals.h"
+#include "libcore/device/cuda/kernel/reduce.h"
 
 namespace dl::device::cuda {
 

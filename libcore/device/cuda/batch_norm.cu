@@ -4,7 +4,7 @@
 #include <initializer_list>
 
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/packed_columns.h"
+#include "libcore/device/cuda/kernel/packed_columns.h"
 
 namespace dl::device::cuda {
 

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "libcore/device/api/device.h"
-#include "libcore/device/cuda/dnn_graph.h"
 #include "libcore/device/cuda/matrix_product.h"
-#include "libcore/device/cuda/staging.h"
-#include "libcore/device/cuda/stream.h"
+#include "libcore/device/cuda/runtime/dnn_graph.h"
+#include "libcore/device/cuda/runtime/staging.h"
+#include "libcore/device/cuda/runtime/stream.h"
 
 namespace dl::device::cuda {
 

@@ -6,9 +6,9 @@
 
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/reals.h"
-#include "libcore/device/cuda/reduce.h"
-#include "libcore/device/cuda/strips.h"
+#include "libcore/device/cuda/kernel/reals.h"
+#include "libcore/device/cuda/kernel/reduce.h"
+#include "libcore/device/cuda/kernel/strips.h"
 
 namespace dl::device::cuda {
 

@@ -2,8 +2,8 @@
 
 #include "libcore/base/error.h"
 #include "libcore/device/cuda/cuda_device.h"
+#include "libcore/device/cuda/kernel/number.h"
 #include "libcore/device/cuda/loss_arrays.h"
-#include "libcore/device/cuda/number.h"
 
 namespace dl::device::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "libcore/device/api/loss.h"
-#include "libcore/device/cuda/reals.h"
+#include "libcore/device/cuda/kernel/reals.h"
 
 namespace dl::device::cuda {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "libcore/device/cuda/block_sums.h"
+#include "libcore/device/cuda/kernel/block_sums.h"
 #include "libcore/device/cuda/loss_arrays.h"
 
 namespace dl::device::cuda {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "libcore/device/cuda/block_sums.h"
+#include "libcore/device/cuda/kernel/block_sums.h"
+#include "libcore/device/cuda/kernel/row_parts.h"
 #include "libcore/device/cuda/loss_arrays.h"
-#include "libcore/device/cuda/row_parts.h"
 
 namespace dl::device::cuda {
 namespace {

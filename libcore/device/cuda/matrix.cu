@@ -2,7 +2,7 @@
 // layers.
 
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/packed_columns.h"
+#include "libcore/device/cuda/kernel/packed_columns.h"
 
 namespace dl::device::cuda {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/device/cuda/kernel/strips.h"
 #include "libcore/device/cuda/matrix_product.h"
-#include "libcore/device/cuda/strips.h"
 
 namespace dl::device::cuda {
 namespace {

@@ -10,9 +10,9 @@
 #include <memory>
 
 #include "libcore/device/api/precision.h"
-#include "libcore/device/cuda/cast.h"
-#include "libcore/device/cuda/reals.h"
-#include "libcore/device/cuda/stream.h"
+#include "libcore/device/cuda/kernel/cast.h"
+#include "libcore/device/cuda/kernel/reals.h"
+#include "libcore/device/cuda/runtime/stream.h"
 
 namespace dl::device::cuda {
 

@@ -4,9 +4,9 @@
 
 #include "libcore/base/error.h"
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/nccl_sum.h"
-#include "libcore/device/cuda/reals.h"
-#include "libcore/device/cuda/strips.h"
+#include "libcore/device/cuda/kernel/reals.h"
+#include "libcore/device/cuda/kernel/strips.h"
+#include "libcore/device/cuda/runtime/nccl_sum.h"
 #include "libcore/device/host_memory.h"
 
 namespace dl::device::cuda {

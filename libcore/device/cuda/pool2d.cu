@@ -9,10 +9,10 @@
 
 #include "libcore/base/error.h"
 #include "libcore/device/check.h"
+#include "libcore/device/cuda/conv/pool_windows.h"
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/grid.h"
-#include "libcore/device/cuda/pool_windows.h"
-#include "libcore/device/cuda/reals.h"
+#include "libcore/device/cuda/kernel/grid.h"
+#include "libcore/device/cuda/kernel/reals.h"
 
 namespace dl::device::cuda {
 

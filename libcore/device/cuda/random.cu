@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/philox.h"
-#include "libcore/device/cuda/reals.h"
+#include "libcore/device/cuda/kernel/philox.h"
+#include "libcore/device/cuda/kernel/reals.h"
 
 namespace dl::device::cuda {
 

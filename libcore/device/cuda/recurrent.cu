@@ -12,8 +12,8 @@
 #include "libcore/base/error.h"
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
+#include "libcore/device/cuda/kernel/reduce.h"
 #include "libcore/device/cuda/recurrent_cell.h"
-#include "libcore/device/cuda/reduce.h"
 
 namespace dl::device::cuda {
 

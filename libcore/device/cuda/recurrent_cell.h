@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "libcore/device/api/recurrent.h"
-#include "libcore/device/cuda/step_rows.h"
+#include "libcore/device/cuda/kernel/step_rows.h"
 
 namespace dl::device::cuda {
 

@@ -7,8 +7,8 @@
 
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/grid.h"
-#include "libcore/device/cuda/reals.h"
+#include "libcore/device/cuda/kernel/grid.h"
+#include "libcore/device/cuda/kernel/reals.h"
 
 namespace dl::device::cuda {
 

@@ -9,8 +9,8 @@
 
 #include "libcore/device/axes.h"
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/reals.h"
-#include "libcore/device/cuda/reduce.h"
+#include "libcore/device/cuda/kernel/reals.h"
+#include "libcore/device/cuda/kernel/reduce.h"
 
 namespace dl::device::cuda {
 

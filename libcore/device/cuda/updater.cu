@@ -6,8 +6,8 @@
 
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/grid.h"
-#include "libcore/device/cuda/number.h"
+#include "libcore/device/cuda/kernel/grid.h"
+#include "libcore/device/cuda/kernel/number.h"
 #include "libcore/device/updater_numbers.h"
 
 namespace dl::device::cuda {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/map.h"
+#include "libcore/device/cuda/kernel/map.h"
 
 namespace dl::device::cuda {
 

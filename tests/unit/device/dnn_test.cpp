@@ -6,7 +6,7 @@
 #include <string>
 
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/dnn_graph.h"
+#include "libcore/device/cuda/runtime/dnn_graph.h"
 #include "tests/unit/device/convolutions.h"
 #include "tests/unit/device/emulated/emulated_api.h"
 

@@ -2,7 +2,7 @@
 // never over what is still on its way.
 #ifdef DL_EMULATED
 
-#include "libcore/device/cuda/staging.h"
+#include "libcore/device/cuda/runtime/staging.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // launch.  The emulated GPU does what is captured when its graph is launched.
 #ifdef DL_EMULATED
 
-#include "libcore/device/cuda/step_graph.h"
+#include "libcore/device/cuda/runtime/step_graph.h"
 
 #include <algorithm>
 #include <functional>

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/device/cuda/api.h"
+#include "libcore/device/cuda/runtime/api.h"
 
 namespace dl::device::cuda {
 

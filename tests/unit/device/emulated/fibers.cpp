@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "libcore/device/cuda/stream.h"
+#include "libcore/device/cuda/runtime/stream.h"
 
 namespace dl::device::cuda {
 

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
-#include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/kernel/grid.h"
 #include "tests/unit/device/emulated/emulated_api.h"
 #include "tests/unit/device/emulated/fibers.h"
 #include "tests/unit/device/emulated/graph.h"
