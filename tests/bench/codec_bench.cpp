@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "libcore/base/philox.h"
-#include "libcore/exchange/average.h"
-#include "libcore/exchange/delta.h"
-#include "libcore/exchange/threshold.h"
-#include "libcore/exchange/threshold_control.h"
+#include "libcore/exchange/codec/delta.h"
+#include "libcore/exchange/codec/threshold.h"
+#include "libcore/exchange/rules/average.h"
+#include "libcore/exchange/rules/threshold_control.h"
 #include "tests/bench/machine.h"
 
 namespace {

@@ -10,7 +10,7 @@
 #include "libcore/cluster/store/averaging_log.h"
 #include "libcore/cluster/store/replay.h"
 #include "libcore/cluster/store/update_log.h"
-#include "libcore/exchange/threshold.h"
+#include "libcore/exchange/codec/threshold.h"
 #include "tests/unit/scratch.h"
 
 namespace {

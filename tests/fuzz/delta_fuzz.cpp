@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libcore/base/error.h"
-#include "libcore/exchange/delta.h"
+#include "libcore/exchange/codec/delta.h"
 
 namespace {
 

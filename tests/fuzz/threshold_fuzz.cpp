@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "libcore/base/error.h"
-#include "libcore/exchange/threshold.h"
+#include "libcore/exchange/codec/threshold.h"
 
 namespace {
 

@@ -31,7 +31,7 @@
 #include "libcore/cluster/tree/feed.h"
 #include "libcore/data/epoch.h"
 #include "libcore/eval/outputs.h"
-#include "libcore/exchange/gradient_diversity.h"
+#include "libcore/exchange/rules/gradient_diversity.h"
 #include "libcore/nn/config/config.h"
 
 namespace dl::cluster {

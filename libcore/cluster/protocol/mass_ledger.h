@@ -9,7 +9,7 @@
 #define DL_LIBCORE_CLUSTER_PROTOCOL_MASS_LEDGER_H_
 
 #include "libcore/base/json.h"
-#include "libcore/exchange/threshold.h"
+#include "libcore/exchange/codec/threshold.h"
 
 namespace dl::cluster {
 

@@ -41,7 +41,7 @@ struct Result {
   bool elsewhere = false;  // no vectors: workers have them
   std::int64_t examples = 0;
   double loss_sum = 0;           // mean loss of each batch times its examples
-  std::vector<std::byte> delta;  // exchange/delta.h; may be empty
+  std::vector<std::byte> delta;  // exchange/codec/delta.h; may be empty
   std::vector<float> statistics, updater_state;
   std::int64_t count = 0;  // mini-batches, after a Cut; 0: all of the task's
 
@@ -71,8 +71,8 @@ struct Round {
   // Sync: the parties of the round have delta and statistics, made by
   // themselves; they are empty here.
   bool held = false;
-  // exchange/delta.h; empty: in sync there is no step, in averaging the only
-  // slot gave its parameters, and its worker goes on from them.
+  // exchange/codec/delta.h; empty: in sync there is no step, in averaging the
+  // only slot gave its parameters, and its worker goes on from them.
   std::vector<std::byte> delta;
   std::vector<float> statistics, updater_state;  // updater state: if averaged
   std::uint64_t digest = 0;  // XXH3 of the parameters after it; 0: not said
@@ -121,7 +121,7 @@ struct Reduced {
   std::int64_t first = 0;         // slot
   std::vector<SlotCount> counts;  // of each slot
   std::string why;                // not "": they cannot be summed; no vectors
-  std::vector<std::byte> delta;   // exchange/delta.h, lossless
+  std::vector<std::byte> delta;   // exchange/codec/delta.h, lossless
   std::vector<float> statistics, updater_state;
 
   Message to_message() const;

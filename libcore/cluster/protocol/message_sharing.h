@@ -24,7 +24,7 @@ struct Update {
   double loss_sum = 0;
   double threshold = 0;
   std::int64_t quanta = 0;
-  std::vector<std::byte> payload;  // exchange/threshold.h; may be empty
+  std::vector<std::byte> payload;  // exchange/codec/threshold.h; may be empty
 
   Message to_message() const;
   static Update from_message(const Message& message);

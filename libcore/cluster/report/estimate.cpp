@@ -11,7 +11,7 @@
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/protocol/message_sync.h"
 #include "libcore/cluster/settings/worker_advice.h"
-#include "libcore/exchange/average.h"
+#include "libcore/exchange/rules/average.h"
 
 namespace dl::cluster {
 

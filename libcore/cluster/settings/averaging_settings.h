@@ -7,8 +7,8 @@
 
 #include "libcore/base/json.h"
 #include "libcore/base/names.h"
-#include "libcore/exchange/delta_format.h"
-#include "libcore/exchange/outer_optimizer.h"
+#include "libcore/exchange/codec/delta_format.h"
+#include "libcore/exchange/rules/outer_optimizer.h"
 
 namespace dl::cluster {
 

@@ -8,14 +8,15 @@
 
 #include "libcore/base/json.h"
 #include "libcore/base/names.h"
-#include "libcore/exchange/staleness_rule.h"
-#include "libcore/exchange/threshold_rule.h"
+#include "libcore/exchange/rules/staleness_rule.h"
+#include "libcore/exchange/rules/threshold_rule.h"
 
 namespace dl::cluster {
 
 // Factor of an update: for N workers 1, 1/N or 1/sqrt(N); or, of k updates that
 // were computed without each other, their gradient diversity
-// (exchange/gradient_diversity.h), with momentum for as many (nn::Position).
+// (exchange/rules/gradient_diversity.h), with momentum for as many
+// (nn::Position).
 enum class Combine { kSum, kMean, kScaled, kDiversity };
 constexpr Names<Combine, 4> kCombineNames{{{{Combine::kDiversity, "diversity"},
                                             {Combine::kSum, "sum"},

@@ -11,8 +11,8 @@
 #include "libcore/base/error.h"
 #include "libcore/cluster/store/round_step.h"
 #include "libcore/cluster/store/step_bound.h"
-#include "libcore/exchange/delta.h"
-#include "libcore/exchange/heads.h"
+#include "libcore/exchange/codec/delta.h"
+#include "libcore/exchange/codec/heads.h"
 
 namespace dl::cluster {
 

@@ -20,7 +20,7 @@
 #include "libcore/cluster/protocol/message_averaging.h"
 #include "libcore/cluster/store/run_state.h"
 #include "libcore/cluster/store/update_log_format.h"
-#include "libcore/exchange/outer_optimizer.h"
+#include "libcore/exchange/rules/outer_optimizer.h"
 
 namespace dl::cluster {
 

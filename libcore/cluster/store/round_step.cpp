@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "libcore/exchange/delta.h"
+#include "libcore/exchange/codec/delta.h"
 
 namespace dl::cluster {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "libcore/exchange/outer_optimizer.h"
+#include "libcore/exchange/rules/outer_optimizer.h"
 #include "libcore/nn/update/constrainer.h"
 
 namespace dl::cluster {

@@ -13,7 +13,7 @@
 #include "libcore/base/json.h"
 #include "libcore/cluster/store/loss_watch.h"
 #include "libcore/cluster/store/ranges.h"
-#include "libcore/exchange/fasgd.h"
+#include "libcore/exchange/rules/fasgd.h"
 #include "libcore/nn/update/constrainer.h"
 #include "libcore/nn/update/host_updater.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "libcore/base/error.h"
-#include "libcore/exchange/heads.h"
+#include "libcore/exchange/codec/heads.h"
 
 namespace dl::cluster {
 

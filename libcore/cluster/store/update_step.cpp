@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "libcore/exchange/fasgd.h"
+#include "libcore/exchange/rules/fasgd.h"
 
 namespace dl::cluster {
 

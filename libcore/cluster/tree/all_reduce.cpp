@@ -9,8 +9,8 @@
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/protocol/message_fields.h"
-#include "libcore/exchange/average.h"
-#include "libcore/exchange/delta.h"
+#include "libcore/exchange/codec/delta.h"
+#include "libcore/exchange/rules/average.h"
 
 namespace dl::cluster {
 

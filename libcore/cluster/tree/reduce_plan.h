@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "libcore/exchange/average.h"
+#include "libcore/exchange/rules/average.h"
 
 namespace dl::cluster {
 

@@ -8,7 +8,7 @@
 #include "libcore/base/error.h"
 #include "libcore/cluster/protocol/message_fields.h"
 #include "libcore/cluster/worker/slot_keeper.h"
-#include "libcore/exchange/average.h"
+#include "libcore/exchange/rules/average.h"
 #include "libcore/nn/update/host_updater.h"
 
 namespace dl::cluster {

@@ -16,8 +16,8 @@
 #include "libcore/cluster/settings/sharing_settings.h"
 #include "libcore/cluster/worker/replica.h"
 #include "libcore/cluster/worker/update_coder.h"
-#include "libcore/exchange/device_quanta.h"
-#include "libcore/exchange/fasgd.h"
+#include "libcore/exchange/codec/device_quanta.h"
+#include "libcore/exchange/rules/fasgd.h"
 #include "libcore/nn/update/constrainer.h"
 
 namespace dl::cluster {

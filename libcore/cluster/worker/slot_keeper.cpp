@@ -9,7 +9,7 @@
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/store/round_step.h"
 #include "libcore/cluster/worker/learner.h"
-#include "libcore/exchange/delta.h"
+#include "libcore/exchange/codec/delta.h"
 #include "libcore/io/digest.h"
 
 namespace dl::cluster {

@@ -8,7 +8,7 @@
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/worker/learner.h"
-#include "libcore/exchange/delta.h"
+#include "libcore/exchange/codec/delta.h"
 #include "libcore/io/digest.h"
 
 namespace dl::cluster {

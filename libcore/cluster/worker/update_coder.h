@@ -20,11 +20,11 @@
 #include "libcore/cluster/protocol/mass_ledger.h"
 #include "libcore/cluster/settings/sharing_settings.h"
 #include "libcore/device/api/device.h"
-#include "libcore/exchange/device_residual.h"
-#include "libcore/exchange/held_back.h"
-#include "libcore/exchange/momentum_correction.h"
-#include "libcore/exchange/threshold.h"
-#include "libcore/exchange/threshold_control.h"
+#include "libcore/exchange/codec/threshold.h"
+#include "libcore/exchange/residual/device_residual.h"
+#include "libcore/exchange/residual/held_back.h"
+#include "libcore/exchange/residual/momentum_correction.h"
+#include "libcore/exchange/rules/threshold_control.h"
 
 namespace dl::cluster {
 

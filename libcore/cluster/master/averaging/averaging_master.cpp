@@ -6,7 +6,7 @@
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/master/stragglers.h"
 #include "libcore/cluster/store/step_bound.h"
-#include "libcore/exchange/delta.h"
+#include "libcore/exchange/codec/delta.h"
 
 namespace dl::cluster {
 

@@ -51,7 +51,7 @@
 #include "libcore/cluster/store/averaging_log.h"
 #include "libcore/cluster/tree/pieces.h"
 #include "libcore/cluster/tree/reduce_plan.h"
-#include "libcore/exchange/average.h"
+#include "libcore/exchange/rules/average.h"
 
 namespace dl::cluster {
 

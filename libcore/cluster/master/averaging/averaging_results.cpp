@@ -9,7 +9,7 @@
 #include "libcore/cluster/master/averaging/averaging_master.h"
 #include "libcore/cluster/master/stragglers.h"
 #include "libcore/cluster/store/step_bound.h"
-#include "libcore/exchange/delta.h"
+#include "libcore/exchange/codec/delta.h"
 
 namespace dl::cluster {
 

@@ -5,7 +5,7 @@
 
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/master/averaging/averaging_master.h"
-#include "libcore/exchange/delta.h"
+#include "libcore/exchange/codec/delta.h"
 #include "libcore/io/digest.h"
 
 namespace dl::cluster {

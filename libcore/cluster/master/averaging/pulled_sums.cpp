@@ -8,7 +8,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/cluster/protocol/message_sync.h"
-#include "libcore/exchange/average.h"
+#include "libcore/exchange/rules/average.h"
 
 namespace dl::cluster {
 

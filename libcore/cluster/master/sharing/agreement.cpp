@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "libcore/cluster/master/run_context.h"
-#include "libcore/exchange/average.h"
+#include "libcore/exchange/rules/average.h"
 #include "libcore/io/digest.h"
 
 namespace dl::cluster {

@@ -1,5 +1,5 @@
 // How far the updates of many workers are taken to say the same, whatever
-// exchange/gradient_diversity.h measures.
+// exchange/rules/gradient_diversity.h measures.
 //
 // What is measured holds for the way so far.  In the beginning there is none,
 // and where the loss has just risen, updates that were computed before it may

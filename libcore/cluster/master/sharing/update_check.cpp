@@ -4,7 +4,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/number_format.h"
-#include "libcore/exchange/threshold.h"
+#include "libcore/exchange/codec/threshold.h"
 
 namespace dl::cluster {
 

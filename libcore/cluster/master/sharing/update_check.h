@@ -12,7 +12,7 @@
 
 #include "libcore/cluster/protocol/message_sharing.h"
 #include "libcore/cluster/store/step_bound.h"
-#include "libcore/exchange/threshold_rule.h"
+#include "libcore/exchange/rules/threshold_rule.h"
 
 namespace dl::cluster {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "libcore/cluster/tree/pieces.h"
-#include "libcore/exchange/threshold.h"
+#include "libcore/exchange/codec/threshold.h"
 #include "libcore/io/digest.h"
 
 namespace simulation {

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "libcore/exchange/average.h"
+#include "libcore/exchange/rules/average.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
 namespace dl::cluster::sync_test {

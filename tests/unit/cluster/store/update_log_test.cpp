@@ -10,7 +10,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/cluster/store/replay.h"
-#include "libcore/exchange/threshold.h"
+#include "libcore/exchange/codec/threshold.h"
 #include "tests/unit/scratch.h"
 
 namespace dl::cluster::update_log_test {

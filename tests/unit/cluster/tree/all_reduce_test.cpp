@@ -8,8 +8,8 @@
 #include <deque>
 
 #include "libcore/base/error.h"
-#include "libcore/exchange/average.h"
-#include "libcore/exchange/delta.h"
+#include "libcore/exchange/codec/delta.h"
+#include "libcore/exchange/rules/average.h"
 
 namespace dl::cluster::all_reduce_test {
 

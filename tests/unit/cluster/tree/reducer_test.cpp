@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "libcore/base/error.h"
-#include "libcore/exchange/delta.h"
+#include "libcore/exchange/codec/delta.h"
 
 namespace dl::cluster::reducer_test {
 

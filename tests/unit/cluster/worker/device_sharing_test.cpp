@@ -18,8 +18,8 @@
 #include "libcore/base/philox.h"
 #include "libcore/cluster/worker/update_coder.h"
 #include "libcore/device/open.h"
-#include "libcore/exchange/device_quanta.h"
-#include "libcore/exchange/device_residual.h"
+#include "libcore/exchange/codec/device_quanta.h"
+#include "libcore/exchange/residual/device_residual.h"
 #include "tests/unit/cluster/worker/play.h"
 
 namespace dl::cluster::device_sharing_test {

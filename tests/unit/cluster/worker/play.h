@@ -15,7 +15,7 @@
 #include "libcore/base/clock.h"
 #include "libcore/cluster/worker/trainer.h"
 #include "libcore/data/format/shard.h"
-#include "libcore/exchange/threshold.h"
+#include "libcore/exchange/codec/threshold.h"
 #include "libcore/io/digest.h"
 #include "tests/unit/data/sample.h"
 #include "tests/unit/scratch.h"

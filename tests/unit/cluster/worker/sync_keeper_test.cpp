@@ -11,8 +11,8 @@
 #include "libcore/base/philox.h"
 #include "libcore/cluster/settings/gradient_sharing.h"
 #include "libcore/cluster/worker/learner.h"
-#include "libcore/exchange/average.h"
-#include "libcore/exchange/delta.h"
+#include "libcore/exchange/codec/delta.h"
+#include "libcore/exchange/rules/average.h"
 #include "libcore/io/digest.h"
 
 namespace dl::cluster::sync_keeper_test {

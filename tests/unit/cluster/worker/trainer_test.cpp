@@ -5,8 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "libcore/exchange/delta.h"
-#include "libcore/exchange/threshold.h"
+#include "libcore/exchange/codec/delta.h"
+#include "libcore/exchange/codec/threshold.h"
 #include "tests/unit/cluster/worker/play.h"
 
 namespace dl::cluster::trainer_test {

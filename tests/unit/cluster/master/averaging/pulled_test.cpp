@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "libcore/cluster/master/averaging/pulled_sums.h"
-#include "libcore/exchange/average.h"
+#include "libcore/exchange/rules/average.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
 namespace dl::cluster::pulled_test {

@@ -8,7 +8,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/cluster/store/replay.h"
-#include "libcore/exchange/threshold.h"
+#include "libcore/exchange/codec/threshold.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
 namespace dl::cluster::update_check_test {
