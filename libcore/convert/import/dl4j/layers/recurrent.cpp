@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "libcore/base/display.h"
-#include "libcore/convert/import/dl4j/layers_dense.h"
+#include "libcore/convert/import/dl4j/layers/dense.h"
 #include "libcore/convert/import/dl4j/maps.h"
 
 namespace dl::convert::dl4j {

@@ -1,6 +1,6 @@
 // Dense layers, embeddings, and what is made of them.
 
-#include "libcore/convert/import/dl4j/layers_dense.h"
+#include "libcore/convert/import/dl4j/layers/dense.h"
 
 #include <algorithm>
 

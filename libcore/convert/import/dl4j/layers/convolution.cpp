@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "libcore/base/display.h"
-#include "libcore/convert/import/dl4j/layers_dense.h"
+#include "libcore/convert/import/dl4j/layers/dense.h"
 #include "libcore/convert/import/dl4j/maps.h"
 #include "libcore/convert/import/dl4j/window.h"
 

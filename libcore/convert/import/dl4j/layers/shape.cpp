@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "libcore/base/display.h"
-#include "libcore/convert/import/dl4j/layers_dense.h"
+#include "libcore/convert/import/dl4j/layers/dense.h"
 #include "libcore/convert/import/dl4j/window.h"
 
 namespace dl::convert::dl4j {

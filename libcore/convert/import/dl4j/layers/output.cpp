@@ -1,7 +1,7 @@
 // Layers with a loss.
 
 #include "libcore/base/display.h"
-#include "libcore/convert/import/dl4j/layers_dense.h"
+#include "libcore/convert/import/dl4j/layers/dense.h"
 #include "libcore/convert/import/dl4j/maps.h"
 
 namespace dl::convert::dl4j {
