@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "libcore/convert/import/apart.h"
+#include "libcore/convert/import/sandbox/sandbox.h"
 
 namespace dl::convert {
 

@@ -8,7 +8,6 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
-#include "libcore/convert/import/apart.h"
 #include "libcore/convert/import/dl4j/conf.h"
 #include "libcore/convert/import/dl4j/model.h"
 #include "libcore/convert/import/empty_model.h"
@@ -19,6 +18,7 @@
 #include "libcore/convert/import/onnx/make.h"
 #include "libcore/convert/import/onnx/pattern.h"
 #include "libcore/convert/import/onnx/schema.h"
+#include "libcore/convert/import/sandbox/sandbox.h"
 #include "libcore/nn/layout.h"
 
 namespace dl::convert {

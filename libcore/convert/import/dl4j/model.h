@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "libcore/base/json.h"
-#include "libcore/convert/import/apart.h"
 #include "libcore/convert/import/archive.h"
 #include "libcore/convert/import/graph.h"
+#include "libcore/convert/import/sandbox/sandbox.h"
 #include "libcore/convert/import/zip.h"
 #include "libcore/data/statistics/normalizer.h"
 #include "libcore/nn/model/model.h"

@@ -21,7 +21,7 @@
 #include <cstddef>
 #include <span>
 
-#include "libcore/convert/import/apart.h"
+#include "libcore/convert/import/sandbox/sandbox.h"
 
 namespace dl::convert::onnx {
 

@@ -16,7 +16,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "libcore/convert/import/apart.h"
+#include "libcore/convert/import/sandbox/sandbox.h"
 
 namespace dl::convert {
 namespace {

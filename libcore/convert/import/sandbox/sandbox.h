@@ -5,8 +5,8 @@
 // compute and hand back bytes: it opens nothing, makes no files or processes,
 // has no network, and its memory and time are limited.
 
-#ifndef DL_LIBCORE_CONVERT_IMPORT_APART_H_
-#define DL_LIBCORE_CONVERT_IMPORT_APART_H_
+#ifndef DL_LIBCORE_CONVERT_IMPORT_SANDBOX_SANDBOX_H_
+#define DL_LIBCORE_CONVERT_IMPORT_SANDBOX_SANDBOX_H_
 
 #include <chrono>
 #include <cstddef>
@@ -42,4 +42,4 @@ void confine(const ApartLimits& limits);
 
 }  // namespace dl::convert
 
-#endif  // DL_LIBCORE_CONVERT_IMPORT_APART_H_
+#endif  // DL_LIBCORE_CONVERT_IMPORT_SANDBOX_SANDBOX_H_

@@ -1,6 +1,6 @@
-// Tests of libcore/convert/import/apart.h.
+// Tests of libcore/convert/import/sandbox/sandbox.h.
 
-#include "libcore/convert/import/apart.h"
+#include "libcore/convert/import/sandbox/sandbox.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -3,7 +3,7 @@
 // The result lies in a memory file, behind it a verdict: the message of an
 // error, its length and its code, or two zeros.
 
-#include "libcore/convert/import/apart.h"
+#include "libcore/convert/import/sandbox/sandbox.h"
 
 #include <fcntl.h>
 #include <poll.h>
