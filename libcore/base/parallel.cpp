@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "libcore/base/cgroup.h"
-#include "libcore/base/round.h"
+#include "libcore/base/spin_wait.h"
 
 namespace dl {
 

@@ -1,5 +1,5 @@
-// Threshold coding in memory of the host: by tensor/take.h in float32, by its
-// definition in float64.
+// Threshold coding in memory of the host: by tensor/threshold_select.h in
+// float32, by its definition in float64.
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "libcore/device/check.h"
 #include "libcore/device/host_device.h"
-#include "libcore/tensor/take.h"
+#include "libcore/tensor/threshold_select.h"
 
 namespace dl::device {
 namespace {

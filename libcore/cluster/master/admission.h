@@ -7,8 +7,8 @@
 #include <map>
 #include <string>
 
+#include "libcore/base/line_limit.h"
 #include "libcore/cluster/master/hooks.h"
-#include "libcore/cluster/master/line_limit.h"
 #include "libcore/cluster/master/member_watch.h"
 #include "libcore/cluster/master/run_context.h"
 

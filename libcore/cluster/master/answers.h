@@ -14,8 +14,8 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
+#include "libcore/base/line_limit.h"
 #include "libcore/cluster/master/lease.h"
-#include "libcore/cluster/master/line_limit.h"
 #include "libcore/cluster/master/membership.h"
 
 namespace dl::cluster {

@@ -8,7 +8,7 @@
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/master/phase.h"
 #include "libcore/cluster/store/divergence.h"
-#include "libcore/cluster/store/setback.h"
+#include "libcore/cluster/store/rollback.h"
 
 namespace dl::cluster {
 

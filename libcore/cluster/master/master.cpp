@@ -15,10 +15,10 @@
 #include "libcore/cluster/store/replay.h"
 #include "libcore/cluster/store/run_files.h"
 #include "libcore/cluster/transport/master_address.h"
-#include "libcore/cluster/transport/passing_folder.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
+#include "libcore/io/temporary_folder.h"
 
 namespace dl::cluster {
 
@@ -102,7 +102,7 @@ void check_files(const MasterOptions& options) {
 
 // Nothing is kept, so the run directory is a passing one.
 Outcome estimate(MasterOptions options, const Log& log) {
-  const PassingFolder folder;
+  const TemporaryFolder folder;
   options.run = folder.path().string();
   options.output = (folder.path() / "model").string();
   check_files(options);

@@ -26,9 +26,9 @@
 #include "libcore/cluster/plan/run_store.h"
 #include "libcore/cluster/records/batches.h"
 #include "libcore/cluster/settings/worker_advice.h"
-#include "libcore/cluster/transport/passing_folder.h"
 #include "libcore/eval/model.h"
 #include "libcore/io/hex.h"
+#include "libcore/io/temporary_folder.h"
 
 namespace dl::cluster {
 
@@ -265,7 +265,7 @@ void Master::choose(std::span<const RouterSocket::Incoming> first) {
 }
 
 std::int64_t Master::measure(std::span<const RouterSocket::Incoming> first) {
-  const PassingFolder folder;
+  const TemporaryFolder folder;
   measuring_ = true;
   events_.emplace((folder.path() / "events.jsonl").string(), run_,
                   store_.incarnation(), log_);

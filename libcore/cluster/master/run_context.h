@@ -57,7 +57,7 @@ struct RunContext {
   data::Catalogue training, evaluation;
   std::vector<std::string> training_files, evaluation_files;  // their names
   RunState state;
-  std::optional<double> loss_of_chance;             // nn/data/chance.h
+  std::optional<double> loss_of_chance;             // nn/data/baseline_loss.h
   std::optional<double> label_weight;               // in that
   std::string remedy_of_scale;                      // verdict.h
   std::optional<nn::UpdaterConfig> shared_updater;  // if gradients are shared

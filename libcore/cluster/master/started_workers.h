@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "libcore/base/json.h"
+#include "libcore/base/line_limit.h"
 #include "libcore/base/log.h"
 #include "libcore/cluster/master/child_process.h"
-#include "libcore/cluster/master/line_limit.h"
 #include "libcore/cluster/master/worker_command.h"
 
 namespace dl::cluster {

@@ -21,7 +21,7 @@
 #include "libcore/io/source.h"
 #include "libcore/nn/augment/augmenter.h"
 #include "libcore/nn/config/config_table.h"
-#include "libcore/nn/data/chance.h"
+#include "libcore/nn/data/baseline_loss.h"
 #include "libcore/nn/data/class_weights.h"
 #include "libcore/nn/data/data_check.h"
 #include "libcore/nn/model/initialise.h"

@@ -35,7 +35,7 @@ struct Plan {
   std::vector<nn::LayerSummary> layers;
   std::int64_t parameters = 0, statistics = 0, updater_state = 0;  // reals
   std::size_t memory = 0;                // bytes of a replica with one thread
-  std::optional<double> loss_of_chance;  // nn/data/chance.h
+  std::optional<double> loss_of_chance;  // nn/data/baseline_loss.h
   std::optional<double> label_weight;    // in that, by class and loss weights
 
   // The settings' mode is decided, or another one is: sharing, or sync with so

@@ -21,7 +21,7 @@ std::string divergence_remedy(Mode mode);
 struct HeldOut {
   std::string metric;
   std::int64_t examples = 0;
-  std::optional<double> loss_of_chance;               // nn/data/chance.h
+  std::optional<double> loss_of_chance;               // nn/data/baseline_loss.h
   std::optional<double> label_weight = std::nullopt;  // in that
   // The loss on training data of the best constant prediction, and its accuracy
   // on held-out data.

@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "libcore/cluster/protocol/endpoint.h"
-#include "libcore/cluster/transport/passing_folder.h"
+#include "libcore/io/temporary_folder.h"
 
 namespace dl::cluster {
 
@@ -35,7 +35,7 @@ class LocalSocket {
   static constexpr std::size_t kLongest = 100;  // bytes of an ipc: path
 
   std::filesystem::path path_;
-  std::optional<PassingFolder> folder_;
+  std::optional<TemporaryFolder> folder_;
 };
 
 }  // namespace dl::cluster

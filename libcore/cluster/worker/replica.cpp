@@ -11,7 +11,7 @@
 #include "libcore/base/number_format.h"
 #include "libcore/base/philox.h"
 #include "libcore/device/open.h"
-#include "libcore/nn/data/chance.h"
+#include "libcore/nn/data/baseline_loss.h"
 
 namespace dl::cluster {
 

@@ -116,7 +116,7 @@ class Replica {
 
   tensor::Device* device_ = nullptr;  // of the first lane, owned by network_
   std::unique_ptr<nn::Network> network_;
-  std::optional<double> loss_of_chance_;  // nn/data/chance.h
+  std::optional<double> loss_of_chance_;  // nn/data/baseline_loss.h
   tensor::Tensor scratch_;
   tensor::Tensor update_;  // where update() is not in host memory
   std::unique_ptr<tensor::Buffer> kept_statistics_;

@@ -15,7 +15,7 @@
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/gemm.h"
 #include "libcore/device/cpu/math.h"
-#include "libcore/device/cpu/vectorize.h"
+#include "libcore/device/cpu/simd.h"
 
 namespace dl::device {
 namespace kernels {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "libcore/device/cpu/vectorize.h"
+#include "libcore/device/cpu/simd.h"
 
 namespace dl::device {
 

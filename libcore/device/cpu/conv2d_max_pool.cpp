@@ -16,7 +16,7 @@
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/kernels/kernels.h"
 #include "libcore/device/cpu/pooled_windows.h"
-#include "libcore/device/cpu/vectorize.h"
+#include "libcore/device/cpu/simd.h"
 #include "libcore/device/cpu/winograd.h"
 
 namespace dl::device {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "libcore/device/cpu/vectorize.h"
+#include "libcore/device/cpu/simd.h"
 
 namespace dl::device {
 namespace kernels {

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "libcore/device/cpu/vectorize.h"
+#include "libcore/device/cpu/simd.h"
 
 namespace dl::device {
 

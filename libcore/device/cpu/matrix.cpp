@@ -8,7 +8,7 @@
 #include "libcore/device/cpu/gemm.h"
 #include "libcore/device/cpu/kernels/kernels.h"
 #include "libcore/device/cpu/onednn.h"
-#include "libcore/device/cpu/vectorize.h"
+#include "libcore/device/cpu/simd.h"
 #include "libcore/linalg/openblas.h"
 
 namespace dl::device {

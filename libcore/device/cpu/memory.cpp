@@ -8,8 +8,8 @@
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/gemm.h"
 #include "libcore/device/cpu/onednn.h"
+#include "libcore/device/cpu/simd.h"
 #include "libcore/device/cpu/spread.h"
-#include "libcore/device/cpu/vectorize.h"
 #include "libcore/device/host_memory.h"
 
 namespace dl::device {

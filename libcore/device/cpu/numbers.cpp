@@ -7,7 +7,7 @@
 
 #include "libcore/device/check.h"
 #include "libcore/device/cpu/cpu_device.h"
-#include "libcore/device/cpu/vectorize.h"
+#include "libcore/device/cpu/simd.h"
 #include "libcore/device/host_memory.h"
 #include "libcore/device/norms.h"
 

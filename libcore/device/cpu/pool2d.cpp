@@ -9,7 +9,7 @@
 #include "libcore/base/error.h"
 #include "libcore/device/check.h"
 #include "libcore/device/cpu/cpu_device.h"
-#include "libcore/device/cpu/vectorize.h"
+#include "libcore/device/cpu/simd.h"
 
 namespace dl::device {
 namespace kernels {

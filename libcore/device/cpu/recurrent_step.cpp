@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "libcore/device/cpu/math.h"
-#include "libcore/device/cpu/vectorize.h"
+#include "libcore/device/cpu/simd.h"
 
 namespace dl::device::kernels {
 namespace {

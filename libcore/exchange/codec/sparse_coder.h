@@ -8,7 +8,7 @@
 #include <span>
 
 #include "libcore/exchange/codec/bits.h"
-#include "libcore/tensor/take.h"
+#include "libcore/tensor/threshold_select.h"
 
 namespace dl::exchange {
 

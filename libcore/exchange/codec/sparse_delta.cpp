@@ -15,7 +15,7 @@
 #include "libcore/exchange/codec/heads.h"
 #include "libcore/exchange/codec/levels.h"
 #include "libcore/exchange/residual/sample.h"
-#include "libcore/tensor/take.h"
+#include "libcore/tensor/threshold_select.h"
 
 namespace dl::exchange {
 namespace {

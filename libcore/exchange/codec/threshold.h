@@ -24,7 +24,7 @@
 
 #include "libcore/exchange/codec/threshold_reader.h"
 #include "libcore/exchange/residual/residual.h"
-#include "libcore/tensor/take.h"
+#include "libcore/tensor/threshold_select.h"
 
 namespace dl::exchange {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "libcore/tensor/take.h"
+#include "libcore/tensor/threshold_select.h"
 
 namespace dl::exchange {
 

@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "libcore/base/round.h"
+#include "libcore/base/spin_wait.h"
 
 namespace dl::nn {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "libcore/cluster/store/replay.h"
-#include "libcore/nn/data/chance.h"
+#include "libcore/nn/data/baseline_loss.h"
 #include "tests/unit/cluster/master/simulation.h"
 #include "tests/unit/cluster/master/whole_run.h"
 

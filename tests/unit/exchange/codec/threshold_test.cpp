@@ -15,7 +15,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
-#include "libcore/tensor/take.h"
+#include "libcore/tensor/threshold_select.h"
 
 namespace dl::exchange::threshold_test {
 

@@ -1,6 +1,6 @@
 // The pass with the widest registers there are.
 
-#include "libcore/tensor/take.h"
+#include "libcore/tensor/threshold_select.h"
 
 #include <algorithm>
 #include <cmath>

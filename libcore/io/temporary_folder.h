@@ -1,7 +1,7 @@
 // A folder for what a process needs while it runs.
 
-#ifndef DL_LIBCORE_CLUSTER_TRANSPORT_PASSING_FOLDER_H_
-#define DL_LIBCORE_CLUSTER_TRANSPORT_PASSING_FOLDER_H_
+#ifndef DL_LIBCORE_IO_TEMPORARY_FOLDER_H_
+#define DL_LIBCORE_IO_TEMPORARY_FOLDER_H_
 
 #include <stdlib.h>
 
@@ -14,22 +14,22 @@
 namespace dl::cluster {
 
 // Made in the folder for temporary files; removed with all that is in it.
-class PassingFolder {
+class TemporaryFolder {
  public:
   // Throws Error: kCantCreate.
-  PassingFolder() {
+  TemporaryFolder() {
     std::string name =
         (std::filesystem::temp_directory_path() / "dl-master-XXXXXX").string();
     if (!::mkdtemp(name.data()))
       throw Error{Code::kCantCreate, "cannot make the folder '" + name + "'"};
     path_ = name;
   }
-  ~PassingFolder() {
+  ~TemporaryFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
-  PassingFolder(const PassingFolder&) = delete;
-  PassingFolder& operator=(const PassingFolder&) = delete;
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
 
@@ -39,4 +39,4 @@ class PassingFolder {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_TRANSPORT_PASSING_FOLDER_H_
+#endif  // DL_LIBCORE_IO_TEMPORARY_FOLDER_H_

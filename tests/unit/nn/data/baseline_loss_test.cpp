@@ -1,6 +1,6 @@
 // Losses of predictions that are the same for every example.
 
-#include "libcore/nn/data/chance.h"
+#include "libcore/nn/data/baseline_loss.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,7 +1,7 @@
 // One pass over a residual: add the update, compare, take the quanta out.
 
-#ifndef DL_LIBCORE_TENSOR_TAKE_H_
-#define DL_LIBCORE_TENSOR_TAKE_H_
+#ifndef DL_LIBCORE_TENSOR_THRESHOLD_SELECT_H_
+#define DL_LIBCORE_TENSOR_THRESHOLD_SELECT_H_
 
 #include <bit>
 #include <cstddef>
@@ -70,4 +70,4 @@ std::vector<TakeWay> take_ways();
 
 }  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_TENSOR_TAKE_H_
+#endif  // DL_LIBCORE_TENSOR_THRESHOLD_SELECT_H_

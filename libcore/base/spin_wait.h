@@ -1,7 +1,7 @@
 // Waiting for the others of a team.
 
-#ifndef DL_LIBCORE_BASE_ROUND_H_
-#define DL_LIBCORE_BASE_ROUND_H_
+#ifndef DL_LIBCORE_BASE_SPIN_WAIT_H_
+#define DL_LIBCORE_BASE_SPIN_WAIT_H_
 
 #include <atomic>
 
@@ -28,4 +28,4 @@ inline void wait_for_change(const std::atomic<int>& round, int seen) {
 
 }  // namespace dl
 
-#endif  // DL_LIBCORE_BASE_ROUND_H_
+#endif  // DL_LIBCORE_BASE_SPIN_WAIT_H_

@@ -1,8 +1,8 @@
 // Lines that others can cause as often as they like: so many a minute are told,
 // and the next one says how many were not.  Not thread-safe.
 
-#ifndef DL_LIBCORE_CLUSTER_MASTER_LINE_LIMIT_H_
-#define DL_LIBCORE_CLUSTER_MASTER_LINE_LIMIT_H_
+#ifndef DL_LIBCORE_BASE_LINE_LIMIT_H_
+#define DL_LIBCORE_BASE_LINE_LIMIT_H_
 
 #include <cstdint>
 #include <optional>
@@ -49,4 +49,4 @@ class LineLimit {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_MASTER_LINE_LIMIT_H_
+#endif  // DL_LIBCORE_BASE_LINE_LIMIT_H_

@@ -2,8 +2,8 @@
 // state with smaller steps.  The entry has all of that state, so that a replay
 // needs nothing from before it.
 
-#ifndef DL_LIBCORE_CLUSTER_STORE_SETBACK_H_
-#define DL_LIBCORE_CLUSTER_STORE_SETBACK_H_
+#ifndef DL_LIBCORE_CLUSTER_STORE_ROLLBACK_H_
+#define DL_LIBCORE_CLUSTER_STORE_ROLLBACK_H_
 
 #include <cstddef>
 #include <vector>
@@ -22,4 +22,4 @@ void apply_setback(const LogEntry& entry, RunState& state);
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_STORE_SETBACK_H_
+#endif  // DL_LIBCORE_CLUSTER_STORE_ROLLBACK_H_

@@ -1,6 +1,6 @@
 // dl-run(5) has the table of fields.
 
-#include "libcore/cluster/store/setback.h"
+#include "libcore/cluster/store/rollback.h"
 
 #include <cstring>
 #include <span>

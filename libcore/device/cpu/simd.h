@@ -8,8 +8,8 @@
 // (-ffp-contract=off), and sums run in a written order, so that every host,
 // alignment and vector width gives the same bits, also at the end of a loop.
 
-#ifndef DL_LIBCORE_DEVICE_CPU_VECTORIZE_H_
-#define DL_LIBCORE_DEVICE_CPU_VECTORIZE_H_
+#ifndef DL_LIBCORE_DEVICE_CPU_SIMD_H_
+#define DL_LIBCORE_DEVICE_CPU_SIMD_H_
 
 #include <cstdint>
 
@@ -40,4 +40,4 @@ constexpr std::int64_t kPartialSums = 16;
 
 }  // namespace dl::device::kernels
 
-#endif  // DL_LIBCORE_DEVICE_CPU_VECTORIZE_H_
+#endif  // DL_LIBCORE_DEVICE_CPU_SIMD_H_

@@ -1,7 +1,7 @@
 // The loss of a network that has learnt nothing.
 
-#ifndef DL_LIBCORE_NN_DATA_CHANCE_H_
-#define DL_LIBCORE_NN_DATA_CHANCE_H_
+#ifndef DL_LIBCORE_NN_DATA_BASELINE_LOSS_H_
+#define DL_LIBCORE_NN_DATA_BASELINE_LOSS_H_
 
 #include <optional>
 
@@ -44,4 +44,4 @@ std::optional<BestConstant> best_constant(const NetworkConfig& network,
 
 }  // namespace dl::nn
 
-#endif  // DL_LIBCORE_NN_DATA_CHANCE_H_
+#endif  // DL_LIBCORE_NN_DATA_BASELINE_LOSS_H_

@@ -1,6 +1,6 @@
 // Losses of constant predictions (baselines).
 
-#include "libcore/nn/data/chance.h"
+#include "libcore/nn/data/baseline_loss.h"
 
 #include <algorithm>
 #include <cmath>
