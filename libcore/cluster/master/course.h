@@ -7,8 +7,8 @@
 #include <string>
 
 #include "libcore/cluster/master/checkpointer.h"
-#include "libcore/cluster/master/divergence_guard.h"
 #include "libcore/cluster/master/evaluation_master.h"
+#include "libcore/cluster/master/health/divergence_guard.h"
 #include "libcore/cluster/master/hooks.h"
 #include "libcore/cluster/master/run_context.h"
 #include "libcore/cluster/store/early_stopping.h"

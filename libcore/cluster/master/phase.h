@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/cluster/master/losses.h"
+#include "libcore/cluster/master/health/losses.h"
 #include "libcore/cluster/master/run_context.h"
 
 namespace dl::cluster {

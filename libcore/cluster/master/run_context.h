@@ -13,15 +13,15 @@
 #include <string>
 
 #include "libcore/base/log.h"
+#include "libcore/cluster/health/caution.h"
+#include "libcore/cluster/health/told_losses.h"
 #include "libcore/cluster/master/answers.h"
 #include "libcore/cluster/master/averaging/result_audit.h"
 #include "libcore/cluster/master/averaging/slot_owners.h"
+#include "libcore/cluster/master/health/update_check.h"
 #include "libcore/cluster/master/master_link.h"
 #include "libcore/cluster/master/membership.h"
 #include "libcore/cluster/master/outgoing.h"
-#include "libcore/cluster/master/sharing/caution.h"
-#include "libcore/cluster/master/sharing/update_check.h"
-#include "libcore/cluster/master/told_losses.h"
 #include "libcore/cluster/report/report.h"
 #include "libcore/cluster/settings/limits.h"
 #include "libcore/cluster/settings/settings.h"

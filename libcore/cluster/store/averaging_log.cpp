@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/cluster/health/step_bound.h"
 #include "libcore/cluster/store/round_step.h"
-#include "libcore/cluster/store/step_bound.h"
 #include "libcore/exchange/codec/delta.h"
 #include "libcore/exchange/codec/heads.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "libcore/base/json.h"
-#include "libcore/cluster/store/loss_watch.h"
+#include "libcore/cluster/health/loss_watch.h"
 #include "libcore/cluster/store/ranges.h"
 #include "libcore/exchange/rules/fasgd.h"
 #include "libcore/nn/update/constrainer.h"

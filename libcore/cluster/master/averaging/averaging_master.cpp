@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "libcore/base/number_format.h"
+#include "libcore/cluster/health/step_bound.h"
 #include "libcore/cluster/master/stragglers.h"
-#include "libcore/cluster/store/step_bound.h"
 #include "libcore/exchange/codec/delta.h"
 
 namespace dl::cluster {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "libcore/base/number_format.h"
+#include "libcore/cluster/health/step_bound.h"
 #include "libcore/cluster/master/averaging/averaging_master.h"
 #include "libcore/cluster/master/stragglers.h"
-#include "libcore/cluster/store/step_bound.h"
 #include "libcore/exchange/codec/delta.h"
 
 namespace dl::cluster {

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "libcore/cluster/store/step_bound.h"
+#include "libcore/cluster/health/step_bound.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
 namespace dl::cluster::result_audit_test {

@@ -1,8 +1,8 @@
 // The loss of parameters on some of the run's training data, as the master
 // finds it: a witness where workers contradict each other.
 
-#ifndef DL_LIBCORE_CLUSTER_MASTER_OWN_LOSS_H_
-#define DL_LIBCORE_CLUSTER_MASTER_OWN_LOSS_H_
+#ifndef DL_LIBCORE_CLUSTER_MASTER_HEALTH_OWN_LOSS_H_
+#define DL_LIBCORE_CLUSTER_MASTER_HEALTH_OWN_LOSS_H_
 
 #include "libcore/cluster/master/run_context.h"
 #include "libcore/cluster/plan/plan.h"
@@ -18,4 +18,4 @@ void measure_losses(const Plan& plan, RunContext& context);
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_MASTER_OWN_LOSS_H_
+#endif  // DL_LIBCORE_CLUSTER_MASTER_HEALTH_OWN_LOSS_H_

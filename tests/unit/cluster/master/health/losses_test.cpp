@@ -1,6 +1,6 @@
 // Witnesses against a mini-batch, and who does it after them.
 
-#include "libcore/cluster/master/losses.h"
+#include "libcore/cluster/master/health/losses.h"
 
 #include <catch2/catch.hpp>
 

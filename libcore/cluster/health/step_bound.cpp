@@ -1,6 +1,6 @@
 // The bound on the size of a step.
 
-#include "libcore/cluster/store/step_bound.h"
+#include "libcore/cluster/health/step_bound.h"
 
 #include <algorithm>
 #include <bit>

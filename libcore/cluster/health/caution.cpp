@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/sharing/caution.h"
+#include "libcore/cluster/health/caution.h"
 
 #include <algorithm>
 #include <cmath>

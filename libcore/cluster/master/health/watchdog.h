@@ -5,8 +5,8 @@
 // after the limit the process ends, so that whoever started it can do so again.
 // A loop that waits for storage is only warned of: an NFS server may come back.
 
-#ifndef DL_LIBCORE_CLUSTER_MASTER_WATCHDOG_H_
-#define DL_LIBCORE_CLUSTER_MASTER_WATCHDOG_H_
+#ifndef DL_LIBCORE_CLUSTER_MASTER_HEALTH_WATCHDOG_H_
+#define DL_LIBCORE_CLUSTER_MASTER_HEALTH_WATCHDOG_H_
 
 #include <sys/types.h>
 
@@ -54,4 +54,4 @@ void end_at_once();
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_MASTER_WATCHDOG_H_
+#endif  // DL_LIBCORE_CLUSTER_MASTER_HEALTH_WATCHDOG_H_

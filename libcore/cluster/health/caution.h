@@ -14,8 +14,8 @@
 //
 // Depends on nothing but what add() was told.  Not thread-safe.
 
-#ifndef DL_LIBCORE_CLUSTER_MASTER_SHARING_CAUTION_H_
-#define DL_LIBCORE_CLUSTER_MASTER_SHARING_CAUTION_H_
+#ifndef DL_LIBCORE_CLUSTER_HEALTH_CAUTION_H_
+#define DL_LIBCORE_CLUSTER_HEALTH_CAUTION_H_
 
 #include <cstdint>
 #include <deque>
@@ -53,4 +53,4 @@ class Caution {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_MASTER_SHARING_CAUTION_H_
+#endif  // DL_LIBCORE_CLUSTER_HEALTH_CAUTION_H_

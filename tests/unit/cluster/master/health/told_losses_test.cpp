@@ -1,6 +1,6 @@
 // One worker that tells another story than all others do.
 
-#include "libcore/cluster/master/told_losses.h"
+#include "libcore/cluster/health/told_losses.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

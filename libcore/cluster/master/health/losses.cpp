@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/losses.h"
+#include "libcore/cluster/master/health/losses.h"
 
 #include <algorithm>
 #include <utility>

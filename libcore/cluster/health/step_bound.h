@@ -7,8 +7,8 @@
 // each step; the parameters themselves are looked at only when a step seems too
 // large.
 
-#ifndef DL_LIBCORE_CLUSTER_STORE_STEP_BOUND_H_
-#define DL_LIBCORE_CLUSTER_STORE_STEP_BOUND_H_
+#ifndef DL_LIBCORE_CLUSTER_HEALTH_STEP_BOUND_H_
+#define DL_LIBCORE_CLUSTER_HEALTH_STEP_BOUND_H_
 
 #include <limits>
 #include <span>
@@ -44,4 +44,4 @@ class StepBound {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_STORE_STEP_BOUND_H_
+#endif  // DL_LIBCORE_CLUSTER_HEALTH_STEP_BOUND_H_

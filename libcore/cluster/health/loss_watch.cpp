@@ -1,6 +1,6 @@
 // Detection of divergence in the losses of mini-batches.
 
-#include "libcore/cluster/store/loss_watch.h"
+#include "libcore/cluster/health/loss_watch.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/told_losses.h"
+#include "libcore/cluster/health/told_losses.h"
 
 #include <algorithm>
 #include <cmath>

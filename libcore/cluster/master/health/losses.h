@@ -8,8 +8,8 @@
 //
 // Pure bookkeeping.  Not thread-safe.
 
-#ifndef DL_LIBCORE_CLUSTER_MASTER_LOSSES_H_
-#define DL_LIBCORE_CLUSTER_MASTER_LOSSES_H_
+#ifndef DL_LIBCORE_CLUSTER_MASTER_HEALTH_LOSSES_H_
+#define DL_LIBCORE_CLUSTER_MASTER_HEALTH_LOSSES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -66,4 +66,4 @@ class Losses {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_MASTER_LOSSES_H_
+#endif  // DL_LIBCORE_CLUSTER_MASTER_HEALTH_LOSSES_H_

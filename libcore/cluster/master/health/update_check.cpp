@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/sharing/update_check.h"
+#include "libcore/cluster/master/health/update_check.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/watchdog.h"
+#include "libcore/cluster/master/health/watchdog.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

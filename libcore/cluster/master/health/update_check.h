@@ -4,14 +4,14 @@
 // out of all proportion to those of late, or to the parameters, does not come
 // from training.
 
-#ifndef DL_LIBCORE_CLUSTER_MASTER_SHARING_UPDATE_CHECK_H_
-#define DL_LIBCORE_CLUSTER_MASTER_SHARING_UPDATE_CHECK_H_
+#ifndef DL_LIBCORE_CLUSTER_MASTER_HEALTH_UPDATE_CHECK_H_
+#define DL_LIBCORE_CLUSTER_MASTER_HEALTH_UPDATE_CHECK_H_
 
 #include <span>
 #include <string>
 
+#include "libcore/cluster/health/step_bound.h"
 #include "libcore/cluster/protocol/message_sharing.h"
-#include "libcore/cluster/store/step_bound.h"
 #include "libcore/exchange/rules/threshold_rule.h"
 
 namespace dl::cluster {
@@ -47,4 +47,4 @@ class UpdateCheck {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_MASTER_SHARING_UPDATE_CHECK_H_
+#endif  // DL_LIBCORE_CLUSTER_MASTER_HEALTH_UPDATE_CHECK_H_

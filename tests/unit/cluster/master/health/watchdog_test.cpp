@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/watchdog.h"
+#include "libcore/cluster/master/health/watchdog.h"
 
 #include <fcntl.h>
 #include <unistd.h>

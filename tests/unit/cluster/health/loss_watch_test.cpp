@@ -1,6 +1,6 @@
-// Tests of libcore/cluster/store/loss_watch.h.
+// Tests of libcore/cluster/health/loss_watch.h.
 
-#include "libcore/cluster/store/loss_watch.h"
+#include "libcore/cluster/health/loss_watch.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

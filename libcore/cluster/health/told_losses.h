@@ -7,8 +7,8 @@
 //
 // Pure bookkeeping.  Not thread-safe.
 
-#ifndef DL_LIBCORE_CLUSTER_MASTER_TOLD_LOSSES_H_
-#define DL_LIBCORE_CLUSTER_MASTER_TOLD_LOSSES_H_
+#ifndef DL_LIBCORE_CLUSTER_HEALTH_TOLD_LOSSES_H_
+#define DL_LIBCORE_CLUSTER_HEALTH_TOLD_LOSSES_H_
 
 #include <cstdint>
 #include <deque>
@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "libcore/cluster/store/loss_watch.h"
+#include "libcore/cluster/health/loss_watch.h"
 
 namespace dl::cluster {
 
@@ -83,4 +83,4 @@ class ToldLosses {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_MASTER_TOLD_LOSSES_H_
+#endif  // DL_LIBCORE_CLUSTER_HEALTH_TOLD_LOSSES_H_

@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/divergence_guard.h"
+#include "libcore/cluster/master/health/divergence_guard.h"
 
 #include <optional>
 #include <span>

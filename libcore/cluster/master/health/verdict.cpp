@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/verdict.h"
+#include "libcore/cluster/master/health/verdict.h"
 
 #include "libcore/cluster/plan/choose_normalizers.h"
 #include "libcore/cluster/plan/oddities.h"

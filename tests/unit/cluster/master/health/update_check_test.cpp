@@ -2,7 +2,7 @@
 // applied, committed or logged: in sharing an update, in averaging a
 // difference.
 
-#include "libcore/cluster/master/sharing/update_check.h"
+#include "libcore/cluster/master/health/update_check.h"
 
 #include <catch2/catch.hpp>
 

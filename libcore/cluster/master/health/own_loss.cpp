@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/own_loss.h"
+#include "libcore/cluster/master/health/own_loss.h"
 
 #include <algorithm>
 #include <cmath>

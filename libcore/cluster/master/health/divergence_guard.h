@@ -1,7 +1,7 @@
 // The response to training that goes wrong: --on-divergence.
 
-#ifndef DL_LIBCORE_CLUSTER_MASTER_DIVERGENCE_GUARD_H_
-#define DL_LIBCORE_CLUSTER_MASTER_DIVERGENCE_GUARD_H_
+#ifndef DL_LIBCORE_CLUSTER_MASTER_HEALTH_DIVERGENCE_GUARD_H_
+#define DL_LIBCORE_CLUSTER_MASTER_HEALTH_DIVERGENCE_GUARD_H_
 
 #include <string>
 #include <string_view>
@@ -50,4 +50,4 @@ class DivergenceGuard {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_MASTER_DIVERGENCE_GUARD_H_
+#endif  // DL_LIBCORE_CLUSTER_MASTER_HEALTH_DIVERGENCE_GUARD_H_

@@ -21,8 +21,8 @@
 // what add() was told: a replay of the update log comes to the same verdict.
 // Not thread-safe.
 
-#ifndef DL_LIBCORE_CLUSTER_STORE_LOSS_WATCH_H_
-#define DL_LIBCORE_CLUSTER_STORE_LOSS_WATCH_H_
+#ifndef DL_LIBCORE_CLUSTER_HEALTH_LOSS_WATCH_H_
+#define DL_LIBCORE_CLUSTER_HEALTH_LOSS_WATCH_H_
 
 #include <cstdint>
 #include <optional>
@@ -172,4 +172,4 @@ class LossWatch {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_STORE_LOSS_WATCH_H_
+#endif  // DL_LIBCORE_CLUSTER_HEALTH_LOSS_WATCH_H_
