@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "libcore/cluster/store/averaging_log.h"
-#include "libcore/cluster/store/replay.h"
-#include "libcore/cluster/store/update_log.h"
+#include "libcore/cluster/run_dir/averaging_log.h"
+#include "libcore/cluster/run_dir/replay.h"
+#include "libcore/cluster/run_dir/update_log.h"
 #include "libcore/exchange/codec/threshold.h"
 #include "tests/unit/scratch.h"
 

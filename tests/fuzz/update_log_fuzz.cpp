@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "libcore/base/error.h"
-#include "libcore/cluster/store/averaging_log.h"
-#include "libcore/cluster/store/update_log.h"
+#include "libcore/cluster/run_dir/averaging_log.h"
+#include "libcore/cluster/run_dir/update_log.h"
 
 namespace {
 

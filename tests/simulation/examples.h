@@ -9,7 +9,7 @@
 
 #include "libcore/cluster/plan/plan.h"
 #include "libcore/cluster/records/batches.h"
-#include "libcore/cluster/store/run_state.h"
+#include "libcore/cluster/run_dir/run_state.h"
 #include "libcore/eval/outputs.h"
 
 namespace simulated {

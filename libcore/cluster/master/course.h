@@ -11,7 +11,7 @@
 #include "libcore/cluster/master/health/divergence_guard.h"
 #include "libcore/cluster/master/hooks.h"
 #include "libcore/cluster/master/run_context.h"
-#include "libcore/cluster/store/early_stopping.h"
+#include "libcore/cluster/run_dir/early_stopping.h"
 
 namespace dl::cluster {
 

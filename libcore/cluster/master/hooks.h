@@ -13,7 +13,7 @@
 
 #include "libcore/cluster/protocol/message.h"
 #include "libcore/cluster/report/estimate.h"
-#include "libcore/cluster/store/run_state.h"
+#include "libcore/cluster/run_dir/run_state.h"
 
 namespace dl::cluster {
 

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "libcore/cluster/store/ranges.h"
+#include "libcore/cluster/run_dir/ranges.h"
 
 namespace dl::cluster {
 

@@ -9,7 +9,7 @@
 #include "libcore/cluster/master/master_link.h"
 #include "libcore/cluster/protocol/endpoint.h"
 #include "libcore/cluster/protocol/message.h"
-#include "libcore/cluster/store/run_files.h"
+#include "libcore/cluster/run_dir/run_files.h"
 #include "libcore/cluster/transport/own_address.h"
 
 namespace dl::cluster {

@@ -10,8 +10,8 @@
 #include "libcore/cluster/plan/plan.h"
 #include "libcore/cluster/plan/read_network.h"
 #include "libcore/cluster/protocol/endpoint.h"
-#include "libcore/cluster/store/run_directory.h"
-#include "libcore/cluster/store/run_files.h"
+#include "libcore/cluster/run_dir/run_directory.h"
+#include "libcore/cluster/run_dir/run_files.h"
 #include "libcore/io/source.h"
 #include "libcore/nn/model/pretrain.h"
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "libcore/base/display.h"
+#include "libcore/cluster/run_dir/run_json.h"
 #include "libcore/cluster/settings/option_values.h"
-#include "libcore/cluster/store/run_json.h"
 #include "libcore/io/source.h"
 
 namespace dl::cluster {

@@ -4,8 +4,8 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/cluster/run_dir/early_stopping.h"
 #include "libcore/cluster/settings/settings_fields.h"
-#include "libcore/cluster/store/early_stopping.h"
 
 namespace dl::cluster {
 

@@ -8,8 +8,8 @@
 
 #include "libcore/base/json.h"
 #include "libcore/cluster/plan/master_options.h"
+#include "libcore/cluster/run_dir/run_state.h"
 #include "libcore/cluster/settings/settings.h"
-#include "libcore/cluster/store/run_state.h"
 
 namespace dl::cluster {
 

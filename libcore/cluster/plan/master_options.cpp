@@ -8,8 +8,8 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/parallel.h"
+#include "libcore/cluster/run_dir/early_stopping.h"
 #include "libcore/cluster/settings/option_values.h"
-#include "libcore/cluster/store/early_stopping.h"
 #include "libcore/device/open.h"
 #include "libcore/eval/model.h"
 #include "libcore/nn/data/batch.h"

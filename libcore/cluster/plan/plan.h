@@ -14,7 +14,7 @@
 #include "libcore/cluster/protocol/message.h"
 #include "libcore/cluster/protocol/message_limits.h"
 #include "libcore/cluster/records/master_data.h"
-#include "libcore/cluster/store/run_state.h"
+#include "libcore/cluster/run_dir/run_state.h"
 #include "libcore/nn/model/model.h"
 #include "libcore/nn/model/transfer.h"
 

@@ -9,7 +9,7 @@
 #include "libcore/base/failpoint.h"
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/plan/continuation.h"
-#include "libcore/cluster/store/run_json.h"
+#include "libcore/cluster/run_dir/run_json.h"
 #include "libcore/io/hex.h"
 #include "libcore/io/temporary_name.h"
 

@@ -12,10 +12,10 @@
 
 #include "libcore/base/log.h"
 #include "libcore/cluster/plan/plan.h"
-#include "libcore/cluster/store/replay.h"
-#include "libcore/cluster/store/run_directory.h"
-#include "libcore/cluster/store/run_state.h"
-#include "libcore/cluster/store/update_log.h"
+#include "libcore/cluster/run_dir/replay.h"
+#include "libcore/cluster/run_dir/run_directory.h"
+#include "libcore/cluster/run_dir/run_state.h"
+#include "libcore/cluster/run_dir/update_log.h"
 
 namespace dl::cluster {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "libcore/base/number_format.h"
-#include "libcore/cluster/store/divergence.h"
+#include "libcore/cluster/run_dir/divergence.h"
 
 namespace dl::cluster {
 

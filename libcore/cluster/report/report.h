@@ -12,7 +12,7 @@
 #include "libcore/cluster/protocol/mass_ledger.h"
 #include "libcore/cluster/report/exchange_report.h"
 #include "libcore/cluster/report/staleness_summary.h"
-#include "libcore/cluster/store/run_state.h"
+#include "libcore/cluster/run_dir/run_state.h"
 
 namespace dl::cluster {
 

@@ -7,7 +7,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
-#include "libcore/cluster/store/round_step.h"
+#include "libcore/cluster/run_dir/round_step.h"
 #include "libcore/cluster/worker/learner.h"
 #include "libcore/exchange/codec/delta.h"
 #include "libcore/io/digest.h"

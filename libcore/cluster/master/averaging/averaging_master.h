@@ -48,7 +48,7 @@
 
 #include "libcore/cluster/master/averaging/pulled_sums.h"
 #include "libcore/cluster/master/phase.h"
-#include "libcore/cluster/store/averaging_log.h"
+#include "libcore/cluster/run_dir/averaging_log.h"
 #include "libcore/cluster/tree/pieces.h"
 #include "libcore/cluster/tree/reduce_plan.h"
 #include "libcore/exchange/rules/average.h"

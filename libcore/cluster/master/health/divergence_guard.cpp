@@ -7,8 +7,8 @@
 #include "libcore/base/failpoint.h"
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/master/phase.h"
-#include "libcore/cluster/store/divergence.h"
-#include "libcore/cluster/store/rollback.h"
+#include "libcore/cluster/run_dir/divergence.h"
+#include "libcore/cluster/run_dir/rollback.h"
 
 namespace dl::cluster {
 

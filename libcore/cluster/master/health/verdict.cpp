@@ -2,7 +2,7 @@
 
 #include "libcore/cluster/plan/choose_normalizers.h"
 #include "libcore/cluster/plan/oddities.h"
-#include "libcore/cluster/store/divergence.h"
+#include "libcore/cluster/run_dir/divergence.h"
 #include "libcore/nn/data/baseline_loss.h"
 
 namespace dl::cluster {

@@ -5,7 +5,7 @@
 
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/master/stragglers.h"
-#include "libcore/cluster/store/update_step.h"
+#include "libcore/cluster/run_dir/update_step.h"
 
 namespace dl::cluster {
 

@@ -1,9 +1,9 @@
-#include "libcore/cluster/store/divergence.h"
+#include "libcore/cluster/run_dir/divergence.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "libcore/cluster/store/replay.h"
+#include "libcore/cluster/run_dir/replay.h"
 #include "libcore/nn/data/baseline_loss.h"
 #include "tests/unit/cluster/master/simulation.h"
 #include "tests/unit/cluster/master/whole_run.h"

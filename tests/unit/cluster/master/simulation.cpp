@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "libcore/cluster/store/replay.h"
+#include "libcore/cluster/run_dir/replay.h"
 
 namespace simulation {
 

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "libcore/base/error.h"
-#include "libcore/cluster/store/averaging_log.h"
+#include "libcore/cluster/run_dir/averaging_log.h"
 #include "libcore/cluster/worker/learner.h"
 #include "libcore/exchange/codec/delta.h"
 #include "libcore/io/digest.h"

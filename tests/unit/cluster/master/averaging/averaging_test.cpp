@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "libcore/cluster/run_dir/replay.h"
 #include "libcore/cluster/settings/averaging_settings.h"
-#include "libcore/cluster/store/replay.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
 namespace dl::cluster::averaging_test {

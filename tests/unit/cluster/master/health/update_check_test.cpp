@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "libcore/base/error.h"
-#include "libcore/cluster/store/replay.h"
+#include "libcore/cluster/run_dir/replay.h"
 #include "libcore/exchange/codec/threshold.h"
 #include "tests/unit/cluster/master/whole_run.h"
 

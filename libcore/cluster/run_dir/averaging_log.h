@@ -1,0 +1,56 @@
+// Rounds of averaging and of sync in the update log: an entry has what makes
+// the state after a round of the state before it.
+//
+// Parameters and velocity follow from the coded average, as they do in every
+// worker, and in sync, where that is a gradient, so does updater state;
+// statistics and averaged updater state are there as they were sent. The
+// residual that a lossy format has left out of the averages does not follow
+// from the messages: it is stored as it is, so that such an entry takes a
+// little more than one of f32, and a master that goes on loses nothing of it.
+
+#ifndef DL_LIBCORE_CLUSTER_RUN_DIR_AVERAGING_LOG_H_
+#define DL_LIBCORE_CLUSTER_RUN_DIR_AVERAGING_LOG_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "libcore/cluster/protocol/message_averaging.h"
+#include "libcore/cluster/run_dir/run_state.h"
+#include "libcore/cluster/run_dir/update_log_format.h"
+#include "libcore/exchange/rules/outer_optimizer.h"
+
+namespace dl::cluster {
+
+// Optimizer of a round: an outer optimizer, with the round's momentum; none:
+// the network's updater (sync).
+using RoundOptimizer = std::optional<exchange::OuterOptimizer>;
+
+// The step from a coded average: parameters and velocity, which is there if
+// `outer` has one, or parameters and updater state.
+// Throws Error: kProtocol, the average does not decode, or what it gives is not
+// finite; then nothing happened.
+void take_step(std::span<const std::byte> delta, const RoundOptimizer& outer,
+               RunState& state);
+// From the average itself, of as many elements as there are parameters.
+void take_step(std::vector<float> average, const RoundOptimizer& outer,
+               RunState& state);
+
+// The payload of kRound.  steps: of a replica's updater.  residual: after the
+// round; empty if nothing is left out.
+std::vector<std::byte> encode_round_record(const Round& round,
+                                           const RoundOptimizer& outer,
+                                           std::int64_t steps,
+                                           std::span<const float> residual);
+
+// Makes the state after the round of that before it: its vectors, version,
+// iteration and counters.
+// Throws Error: kData, kProtocol, the entry does not fit the state; then that
+// is as it was.
+void apply_round(const LogEntry& entry, RunState& state);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_RUN_DIR_AVERAGING_LOG_H_

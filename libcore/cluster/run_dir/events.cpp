@@ -1,0 +1,104 @@
+// Appending events to events.jsonl, and retrying those that a full disk
+// refused.
+
+#include "libcore/cluster/run_dir/events.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "libcore/base/clock.h"
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/io/own_file.h"
+
+namespace dl::cluster {
+
+namespace {
+
+// Room for some hundred thousand events.
+constexpr std::size_t kMostWaiting = std::size_t{64} << 20;
+
+// Whether a crash cut the last line short.
+bool ends_in_torn_line(int file) {
+  const off_t size = ::lseek(file, 0, SEEK_END);
+  char last = '\n';
+  return size > 0 && ::pread(file, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+}  // namespace
+
+EventLog::EventLog(const std::string& path, std::string run,
+                   std::uint64_t incarnation, Log log, Clock& clock)
+    : path_(path),
+      run_(std::move(run)),
+      incarnation_(incarnation),
+      log_(std::move(log)),
+      clock_(clock) {
+  file_ = io::open_own(path, O_RDWR | O_CREAT | O_APPEND);
+  // One that was cut short is closed, so that ours starts a new one.
+  if (ends_in_torn_line(file_)) waiting_ = "\n";
+}
+
+EventLog::~EventLog() { ::close(file_); }
+
+void EventLog::write(std::string_view event, Json fields) {
+  fields["event"] = event;
+  fields["ts"] = utc_timestamp();
+  fields["mono"] = clock_.seconds();
+  fields["run"] = run_;
+  fields["incarnation"] = incarnation_;
+  const std::string line = dump_json(fields) + "\n";
+  if (waiting_.size() + line.size() > kMostWaiting)
+    lost_ = true;
+  else
+    waiting_ += line;
+  if (write_waiting()) return;
+  const std::string why = std::strerror(errno);
+  if (on_trouble_) on_trouble_();
+  if (complained_) return;
+  complained_ = true;
+  log_(Level::kWarning, "cannot write '" + displayed(path_) + "': " + why +
+                            "; the history waits, and updates until the next "
+                            "checkpoint are not logged; training continues");
+}
+
+bool EventLog::write_waiting() {
+  while (!waiting_.empty()) {
+    const ssize_t written = ::write(file_, waiting_.data(), waiting_.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    waiting_.erase(0, static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+void EventLog::sync() {
+  // EINVAL: a device, which has nothing to bring to a disk.
+  if (write_waiting() && !lost_ && (::fdatasync(file_) == 0 || errno == EINVAL))
+    return;
+  throw Error{Code::kIo, "cannot write '" + displayed(path_) + "': " +
+                             (lost_ ? "too many events waited for it"
+                                    : std::strerror(errno))};
+}
+
+std::string last_event(const std::string& path) {
+  constexpr std::streamoff kTail = 4 << 20;
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = in ? std::streamoff(in.tellg()) : 0;
+  in.seekg(std::max<std::streamoff>(0, size - kTail));
+  std::string last;
+  for (std::string line; std::getline(in, line);) {
+    const Json event = Json::parse(line, nullptr, false);
+    if (event.is_object() && event.contains("event") &&
+        event["event"].is_string())
+      last = event["event"].get<std::string>();
+  }
+  return last;
+}
+
+}  // namespace dl::cluster
