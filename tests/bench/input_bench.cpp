@@ -17,7 +17,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/parallel.h"
-#include "libcore/cluster/records/batches.h"
+#include "libcore/cluster/loading/batches.h"
 #include "libcore/cluster/worker/replica.h"
 #include "libcore/data/sharding/deal.h"
 #include "libcore/device/open.h"

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "libcore/cluster/loading/batches.h"
 #include "libcore/cluster/plan/plan.h"
-#include "libcore/cluster/records/batches.h"
 #include "libcore/cluster/run_dir/run_state.h"
 #include "libcore/eval/outputs.h"
 

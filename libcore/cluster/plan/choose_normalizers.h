@@ -7,8 +7,8 @@
 #include <string>
 
 #include "libcore/base/log.h"
+#include "libcore/cluster/loading/master_data.h"
 #include "libcore/cluster/plan/master_options.h"
-#include "libcore/cluster/records/master_data.h"
 #include "libcore/nn/model/model.h"
 
 namespace dl::cluster {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "libcore/cluster/records/master_data.h"
+#include "libcore/cluster/loading/master_data.h"
 #include "libcore/nn/config/config.h"
 
 namespace dl::cluster {

@@ -10,10 +10,10 @@
 #include <string>
 
 #include "libcore/base/json.h"
+#include "libcore/cluster/loading/master_data.h"
 #include "libcore/cluster/plan/master_options.h"
 #include "libcore/cluster/protocol/message.h"
 #include "libcore/cluster/protocol/message_limits.h"
-#include "libcore/cluster/records/master_data.h"
 #include "libcore/cluster/run_dir/run_state.h"
 #include "libcore/nn/model/model.h"
 #include "libcore/nn/model/transfer.h"

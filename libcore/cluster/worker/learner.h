@@ -13,7 +13,7 @@
 
 #include "libcore/base/log.h"
 #include "libcore/base/philox.h"
-#include "libcore/cluster/records/batches.h"
+#include "libcore/cluster/loading/batches.h"
 #include "libcore/cluster/settings/settings.h"
 #include "libcore/cluster/worker/mailbox.h"
 #include "libcore/cluster/worker/replica.h"

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "libcore/base/log.h"
+#include "libcore/cluster/loading/batches.h"
 #include "libcore/cluster/protocol/probe.h"
-#include "libcore/cluster/records/batches.h"
 #include "libcore/cluster/worker/learner.h"
 #include "libcore/cluster/worker/mailbox.h"
 #include "libcore/device/api/precision.h"

@@ -9,7 +9,7 @@
 
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
-#include "libcore/cluster/records/batches.h"
+#include "libcore/cluster/loading/batches.h"
 #include "libcore/device/open.h"
 #include "libcore/nn/network.h"
 

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "libcore/cluster/records/batches.h"
+#include "libcore/cluster/loading/batches.h"
 #include "libcore/cluster/worker/replica.h"
 #include "libcore/cluster/worker/update_coder.h"
 #include "tests/unit/allocations.h"

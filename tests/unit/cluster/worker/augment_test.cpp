@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "libcore/cluster/records/batches.h"
+#include "libcore/cluster/loading/batches.h"
 #include "libcore/data/format/stream.h"
 #include "libcore/io/sink.h"
 #include "tests/unit/scratch.h"

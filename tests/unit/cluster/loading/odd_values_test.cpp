@@ -1,6 +1,6 @@
-// Tests of libcore/cluster/records/odd_values.h.
+// Tests of libcore/cluster/loading/odd_values.h.
 
-#include "libcore/cluster/records/odd_values.h"
+#include "libcore/cluster/loading/odd_values.h"
 
 #include <catch2/catch.hpp>
 #include <limits>

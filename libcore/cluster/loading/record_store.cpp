@@ -1,6 +1,6 @@
 // The cache of unpacked records, read from shards or received from the master.
 
-#include "libcore/cluster/records/record_store.h"
+#include "libcore/cluster/loading/record_store.h"
 
 #include <filesystem>
 #include <system_error>

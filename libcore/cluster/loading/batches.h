@@ -1,8 +1,8 @@
 // Mini-batches, assembled ahead of their use by a thread of their own.  From
 // records that are in memory that takes no more of it, batch after batch.
 
-#ifndef DL_LIBCORE_CLUSTER_RECORDS_BATCHES_H_
-#define DL_LIBCORE_CLUSTER_RECORDS_BATCHES_H_
+#ifndef DL_LIBCORE_CLUSTER_LOADING_BATCHES_H_
+#define DL_LIBCORE_CLUSTER_LOADING_BATCHES_H_
 
 #include <condition_variable>
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "libcore/cluster/records/record_store.h"
+#include "libcore/cluster/loading/record_store.h"
 #include "libcore/data/epoch.h"
 #include "libcore/data/statistics/normalizer.h"
 #include "libcore/nn/augment/augmenter.h"
@@ -117,4 +117,4 @@ class BatchLoader {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_RECORDS_BATCHES_H_
+#endif  // DL_LIBCORE_CLUSTER_LOADING_BATCHES_H_

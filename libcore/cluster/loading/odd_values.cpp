@@ -1,6 +1,6 @@
 // Detection of examples with values out of all proportion.
 
-#include "libcore/cluster/records/odd_values.h"
+#include "libcore/cluster/loading/odd_values.h"
 
 #include <algorithm>
 #include <cmath>

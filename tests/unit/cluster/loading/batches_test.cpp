@@ -1,7 +1,7 @@
 // Records come from files or from the master, and become mini-batches in the
 // order that the epoch names.
 
-#include "libcore/cluster/records/batches.h"
+#include "libcore/cluster/loading/batches.h"
 
 #include <unistd.h>
 

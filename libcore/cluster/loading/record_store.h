@@ -2,8 +2,8 @@
 // sent by the master where not, put into the order of all shards, and kept
 // unpacked as long as there is room.
 
-#ifndef DL_LIBCORE_CLUSTER_RECORDS_RECORD_STORE_H_
-#define DL_LIBCORE_CLUSTER_RECORDS_RECORD_STORE_H_
+#ifndef DL_LIBCORE_CLUSTER_LOADING_RECORD_STORE_H_
+#define DL_LIBCORE_CLUSTER_LOADING_RECORD_STORE_H_
 
 #include <cstdint>
 #include <functional>
@@ -95,4 +95,4 @@ class RecordStore {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_RECORDS_RECORD_STORE_H_
+#endif  // DL_LIBCORE_CLUSTER_LOADING_RECORD_STORE_H_

@@ -1,8 +1,8 @@
 // Examples whose values are out of all proportion to those of others: sound by
 // all that their shard says, and of no use to train from.
 
-#ifndef DL_LIBCORE_CLUSTER_RECORDS_ODD_VALUES_H_
-#define DL_LIBCORE_CLUSTER_RECORDS_ODD_VALUES_H_
+#ifndef DL_LIBCORE_CLUSTER_LOADING_ODD_VALUES_H_
+#define DL_LIBCORE_CLUSTER_LOADING_ODD_VALUES_H_
 
 #include <cstdint>
 #include <functional>
@@ -35,4 +35,4 @@ class OddValues {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_RECORDS_ODD_VALUES_H_
+#endif  // DL_LIBCORE_CLUSTER_LOADING_ODD_VALUES_H_

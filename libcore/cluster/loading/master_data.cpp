@@ -1,6 +1,6 @@
 // The master's view of shards: reading, alignment and digests.
 
-#include "libcore/cluster/records/master_data.h"
+#include "libcore/cluster/loading/master_data.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // The thread that assembles mini-batches ahead.
 
-#include "libcore/cluster/records/batches.h"
+#include "libcore/cluster/loading/batches.h"
 
 #include <algorithm>
 #include <atomic>

@@ -5,8 +5,8 @@
 // run directory first.  Records are read again only for workers that cannot
 // open the file.
 
-#ifndef DL_LIBCORE_CLUSTER_RECORDS_MASTER_DATA_H_
-#define DL_LIBCORE_CLUSTER_RECORDS_MASTER_DATA_H_
+#ifndef DL_LIBCORE_CLUSTER_LOADING_MASTER_DATA_H_
+#define DL_LIBCORE_CLUSTER_LOADING_MASTER_DATA_H_
 
 #include <cstdint>
 #include <functional>
@@ -19,9 +19,9 @@
 
 #include "libcore/base/json.h"
 #include "libcore/base/log.h"
+#include "libcore/cluster/loading/odd_values.h"
+#include "libcore/cluster/loading/record_store.h"
 #include "libcore/cluster/protocol/message.h"
-#include "libcore/cluster/records/odd_values.h"
-#include "libcore/cluster/records/record_store.h"
 #include "libcore/data/epoch.h"
 #include "libcore/data/format/metadata.h"
 #include "libcore/data/format/shard.h"
@@ -104,4 +104,4 @@ inline std::int64_t examples_in(const std::unique_ptr<MasterData>& data) {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_RECORDS_MASTER_DATA_H_
+#endif  // DL_LIBCORE_CLUSTER_LOADING_MASTER_DATA_H_
