@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
-#include "libcore/cluster/master/evaluation_master.h"
+#include "libcore/cluster/master/epoch/evaluation_master.h"
 #include "libcore/device/open.h"
 #include "libcore/eval/model.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "libcore/cluster/master/phase.h"
+#include "libcore/cluster/master/epoch/phase.h"
 
 namespace dl::cluster {
 

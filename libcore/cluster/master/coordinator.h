@@ -11,16 +11,16 @@
 #include <cstdint>
 #include <string>
 
-#include "libcore/cluster/master/admission.h"
 #include "libcore/cluster/master/checkpointer.h"
-#include "libcore/cluster/master/course.h"
-#include "libcore/cluster/master/feed_tree.h"
+#include "libcore/cluster/master/epoch/course.h"
+#include "libcore/cluster/master/epoch/phase.h"
 #include "libcore/cluster/master/hooks.h"
-#include "libcore/cluster/master/member_watch.h"
-#include "libcore/cluster/master/phase.h"
-#include "libcore/cluster/master/record_server.h"
+#include "libcore/cluster/master/link/feed_tree.h"
+#include "libcore/cluster/master/link/record_server.h"
+#include "libcore/cluster/master/members/admission.h"
+#include "libcore/cluster/master/members/member_watch.h"
+#include "libcore/cluster/master/members/worker_wait.h"
 #include "libcore/cluster/master/run_context.h"
-#include "libcore/cluster/master/worker_wait.h"
 
 namespace dl::cluster {
 

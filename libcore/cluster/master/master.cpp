@@ -6,8 +6,8 @@
 #include <system_error>
 
 #include "libcore/base/display.h"
+#include "libcore/cluster/master/epoch/pretraining.h"
 #include "libcore/cluster/master/master_run.h"
-#include "libcore/cluster/master/pretraining.h"
 #include "libcore/cluster/plan/choose_mode.h"
 #include "libcore/cluster/plan/draw_augmented.h"
 #include "libcore/cluster/plan/host_list.h"

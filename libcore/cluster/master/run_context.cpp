@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "libcore/cluster/master/phase.h"
+#include "libcore/cluster/master/epoch/phase.h"
 
 namespace dl::cluster {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "libcore/cluster/master/phase.h"
+#include "libcore/cluster/master/epoch/phase.h"
 
 namespace dl::cluster {
 

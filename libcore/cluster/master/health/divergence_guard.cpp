@@ -6,7 +6,7 @@
 
 #include "libcore/base/failpoint.h"
 #include "libcore/base/number_format.h"
-#include "libcore/cluster/master/phase.h"
+#include "libcore/cluster/master/epoch/phase.h"
 #include "libcore/cluster/run_dir/divergence.h"
 #include "libcore/cluster/run_dir/rollback.h"
 

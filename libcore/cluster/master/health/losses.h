@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/cluster/master/membership.h"
+#include "libcore/cluster/master/members/membership.h"
 
 namespace dl::cluster {
 

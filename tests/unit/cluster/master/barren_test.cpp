@@ -1,6 +1,6 @@
 // A worker that says that it works and gives no answer.
 
-#include "libcore/cluster/master/stragglers.h"
+#include "libcore/cluster/master/members/stragglers.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
 namespace dl::cluster::barren_test {

@@ -1,0 +1,87 @@
+// Instead of training: measures workers and their lines for an Estimate.
+//
+// All workers compute at the same time, as they would in training, again with
+// messages as long as their updates to the master and back, and take steps of
+// sync, in which the master echoes what would come of others; and then each has
+// its line measured, one after the other: messages as long as updates, alone
+// and in a row, what a round of averaging sends, and the pieces of a gradient
+// go there and back.
+//
+// Before a run whose mode is chosen (Estimate::quick), a single worker is not
+// measured: others have a moment to join it, and else it is alone.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_EPOCH_ESTIMATE_ROUND_H_
+#define DL_LIBCORE_CLUSTER_MASTER_EPOCH_ESTIMATE_ROUND_H_
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "libcore/cluster/master/epoch/phase.h"
+#include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/protocol/probe.h"
+#include "libcore/cluster/report/estimate.h"
+
+namespace dl::cluster {
+
+// All but what is measured.
+Estimate estimate_of(const Plan& plan, const Limits& limits, bool local);
+
+class EstimateRound : public Phase {
+ public:
+  // measured: gets what was found of its hosts, once all is.
+  EstimateRound(RunContext& context, Estimate& measured);
+
+  // Throws Error: kUnavailable, a worker does not answer, unless that is for
+  // Estimate::failure.
+  void tick() override;
+  void take(Member& member, const Message& message) override;
+  bool done() const override { return stage_ == Stage::kDone || winding_up_; }
+  bool at_boundary() const override { return false; }  // nothing to save
+  Ranges committed() const override { return {}; }
+
+ protected:
+  LeaseTable& table() override { return table_; }
+  data::Epoch& order() override { return order_; }
+
+ private:
+  enum class Stage { kComputing, kExchanging, kAlone, kPair, kLines, kDone };
+  enum class Trip { kShort, kMany, kLong, kGradient };
+
+  std::int64_t batches() const;
+  double long_enough() const;
+  void give_up(const std::string& why);
+  bool may_be_alone();
+  void ask(Member& member, Probe probe);
+  void take_figures(HostFigures& host, const Probed& probed);
+  void begin(Stage stage);
+  // Whether it is an answer to what the stage asked for, and no load.
+  bool answers(Member& member, const Probed& probed);
+  void begin_trips(Trip trip, std::size_t load);
+  void ask_trip();
+  void take_echo(HostFigures& host, double seconds);
+  void next_line();
+  void check_silence();
+  void watch_newcomers();
+
+  Estimate& measured_;
+  const double began_;
+  LeaseTable table_;  // empty: nothing is leased
+  data::Epoch order_{{}, 1, 0, 0, false};
+  Stage stage_ = Stage::kComputing;
+  std::map<std::uint64_t, HostFigures> hosts_;  // by member
+  std::set<std::uint64_t> late_;                // who came after those
+  std::size_t computing_ = 0;                   // not yet answered
+  double asked_ = 0;                            // when, the last probe
+  // The line being measured.
+  std::uint64_t current_ = 0;
+  Trip trip_ = Trip::kShort;
+  std::size_t load_ = 0;  // bytes of each message
+  double trips_seconds_ = 0;
+  std::int64_t trips_ = 0;
+  std::size_t awaited_ = 0;  // answers of the trip under way
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_EPOCH_ESTIMATE_ROUND_H_

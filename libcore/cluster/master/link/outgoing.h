@@ -1,0 +1,61 @@
+// All that a master sends: messages to a member, what all are told, and what
+// brings one of them up to date.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_LINK_OUTGOING_H_
+#define DL_LIBCORE_CLUSTER_MASTER_LINK_OUTGOING_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "libcore/cluster/master/members/membership.h"
+#include "libcore/cluster/protocol/message.h"
+
+namespace dl::cluster {
+
+struct RunContext;
+
+class Outgoing {
+ public:
+  explicit Outgoing(RunContext& context) : context_(context) {}
+
+  // False: it did not go out; the member is left alone for a moment.
+  // feed: as Envelope's.
+  bool send(Member& member, Message message, std::uint64_t feed = 0);
+  bool send(Member& member, const SharedMessage& message,
+            std::uint64_t feed = 0);
+
+  // The message follows the state's last step: adds it to the feed and sends it
+  // to all members that are in step and that nobody else feeds.  Those whom it
+  // does not reach are out of step; they are returned.
+  std::vector<Member*> tell_all(Message message);
+  // for_origin: what that member gets in its place, in a star.
+  std::vector<Member*> tell_all(Message message, std::uint64_t origin,
+                                Message for_origin);
+  // Sends what the member missed of the feed in (after, upto], or makes it out
+  // of step.
+  void refill(Member& member, std::uint64_t after, std::uint64_t upto);
+  // The member is fed by the master itself from now on.
+  void unseat(Member& member);
+
+  // Sends State unless the member has the current one; or, to a replica that
+  // comes back, the updates that it missed, if they are known and fewer bytes.
+  // False: not possible now.
+  bool bring_up_to_date(Member& member);
+
+ private:
+  bool catch_up(Member& member);
+  SharedMessage state();
+  std::vector<Member*> tell(const SharedMessage& message, std::uint64_t origin,
+                            const SharedMessage& for_origin);
+
+  RunContext& context_;
+  std::uint64_t sequence_ = 0;
+  // The State that was sent last, while somebody has still to get it, and when.
+  std::weak_ptr<const Message> state_;
+  std::uint64_t state_version_ = 0;
+  double state_made_ = -1;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_LINK_OUTGOING_H_

@@ -1,0 +1,43 @@
+// Records for members that cannot open a shard themselves.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_LINK_RECORD_SERVER_H_
+#define DL_LIBCORE_CLUSTER_MASTER_LINK_RECORD_SERVER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <vector>
+
+#include "libcore/cluster/master/run_context.h"
+
+namespace dl::cluster {
+
+class RecordServer {
+ public:
+  // record: a record's bytes; throws Error if it cannot be had.
+  RecordServer(RunContext& context,
+               std::function<std::vector<std::byte>(const Fetch&)> record)
+      : context_(context), record_(std::move(record)) {}
+
+  // Throws Error: kProtocol, there is no such record, or it asks for more than
+  // it takes.
+  void take(Member& member, const Fetch& fetch);
+  // Throws Error: kProtocol, there is no such record.
+  void require_record(bool evaluation, std::uint32_t shard,
+                      std::uint32_t record) const;
+  // Serves who has taken its last one since.
+  void tick();
+
+ private:
+  void serve(Member& member);
+  void serve(Member& member, const Fetch& fetch);
+
+  RunContext& context_;
+  std::function<std::vector<std::byte>(const Fetch&)> record_;
+  std::set<std::uint64_t> waiting_;  // members that want more
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_LINK_RECORD_SERVER_H_
