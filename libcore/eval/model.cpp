@@ -6,7 +6,7 @@
 #include "libcore/data/label_mask.h"
 #include "libcore/nn/data/batch.h"
 #include "libcore/nn/data/target_source.h"
-#include "libcore/nn/layers/loss.h"
+#include "libcore/nn/layers/parts/loss.h"
 
 namespace dl::eval {
 namespace {

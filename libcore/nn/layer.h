@@ -17,7 +17,7 @@
 #include "libcore/device/api/device.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/config/settings.h"
-#include "libcore/nn/layers/fold.h"
+#include "libcore/nn/layers/parts/fold.h"
 #include "libcore/nn/network.h"
 
 namespace dl::nn {

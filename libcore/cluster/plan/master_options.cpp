@@ -14,7 +14,7 @@
 #include "libcore/eval/model.h"
 #include "libcore/nn/data/batch.h"
 #include "libcore/nn/data/target_source.h"
-#include "libcore/nn/layers/loss.h"
+#include "libcore/nn/layers/parts/loss.h"
 
 namespace dl::cluster {
 

@@ -11,7 +11,7 @@
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/data/batch.h"
 #include "libcore/nn/data/class_weights.h"
-#include "libcore/nn/layers/loss.h"
+#include "libcore/nn/layers/parts/loss.h"
 
 namespace dl::nn {
 

@@ -9,7 +9,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
-#include "libcore/nn/layers/loss.h"
+#include "libcore/nn/layers/parts/loss.h"
 
 namespace dl::nn {
 namespace {

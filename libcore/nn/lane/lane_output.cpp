@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "libcore/nn/data/batch.h"
-#include "libcore/nn/layers/loss.h"
+#include "libcore/nn/layers/parts/loss.h"
 
 namespace dl::nn {
 

@@ -1,7 +1,7 @@
 // An activation by itself.
 
 #include "libcore/nn/config/keys.h"
-#include "libcore/nn/layers/fused_activation.h"
+#include "libcore/nn/layers/parts/fused_activation.h"
 
 namespace dl::nn::layers {
 namespace {

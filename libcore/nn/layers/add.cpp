@@ -1,6 +1,6 @@
 // The sum and the mean of inputs: a residual connection, a skip.
 
-#include "libcore/nn/layers/elementwise.h"
+#include "libcore/nn/layers/parts/elementwise.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -4,9 +4,9 @@
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layers/dense.h"
-#include "libcore/nn/layers/fused_activation.h"
-#include "libcore/nn/layers/linear.h"
-#include "libcore/nn/layers/loss.h"
+#include "libcore/nn/layers/parts/fused_activation.h"
+#include "libcore/nn/layers/parts/linear.h"
+#include "libcore/nn/layers/parts/loss.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "libcore/base/error.h"
 #include "libcore/nn/config/keys.h"
-#include "libcore/nn/layers/gaussian_output.h"
-#include "libcore/nn/layers/output.h"
+#include "libcore/nn/layers/parts/gaussian_output.h"
+#include "libcore/nn/layers/parts/output.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -1,8 +1,8 @@
 // Convolution of series: of images of height 1.
 
-#include "libcore/nn/layers/convolution.h"
-#include "libcore/nn/layers/series_mask.h"
-#include "libcore/nn/layers/window.h"
+#include "libcore/nn/layers/parts/convolution.h"
+#include "libcore/nn/layers/parts/series_mask.h"
+#include "libcore/nn/layers/parts/window.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "libcore/nn/config/layer_type.h"
-#include "libcore/nn/layers/convolution.h"
-#include "libcore/nn/layers/window.h"
+#include "libcore/nn/layers/parts/convolution.h"
+#include "libcore/nn/layers/parts/window.h"
 
 namespace dl::nn::layers {
 namespace {

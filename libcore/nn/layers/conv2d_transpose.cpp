@@ -1,8 +1,8 @@
 // Transposed convolution: a convolution whose input is this layer's output, its
 // forward and its gradient exchanged.
 
-#include "libcore/nn/layers/convolution.h"
-#include "libcore/nn/layers/window.h"
+#include "libcore/nn/layers/parts/convolution.h"
+#include "libcore/nn/layers/parts/window.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -1,7 +1,7 @@
 // Convolution of volumes.
 
-#include "libcore/nn/layers/convolution.h"
-#include "libcore/nn/layers/window.h"
+#include "libcore/nn/layers/parts/convolution.h"
+#include "libcore/nn/layers/parts/window.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -1,7 +1,7 @@
 // The middle of images and series.
 
 #include "libcore/nn/config/keys.h"
-#include "libcore/nn/layers/moves.h"
+#include "libcore/nn/layers/parts/moves.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -3,8 +3,8 @@
 #include "libcore/nn/layers/dense.h"
 
 #include "libcore/nn/config/keys.h"
-#include "libcore/nn/layers/fused_activation.h"
-#include "libcore/nn/layers/linear.h"
+#include "libcore/nn/layers/parts/fused_activation.h"
+#include "libcore/nn/layers/parts/linear.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -1,8 +1,8 @@
 // Products, distances and lengths of vectors: the last dimension of values.
 
 #include "libcore/nn/config/keys.h"
-#include "libcore/nn/layers/elementwise.h"
-#include "libcore/nn/layers/rows.h"
+#include "libcore/nn/layers/parts/elementwise.h"
+#include "libcore/nn/layers/parts/rows.h"
 
 namespace dl::nn::layers {
 namespace {

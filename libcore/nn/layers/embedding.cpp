@@ -4,7 +4,7 @@
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layers/rows.h"
+#include "libcore/nn/layers/parts/rows.h"
 
 namespace dl::nn::layers {
 namespace {

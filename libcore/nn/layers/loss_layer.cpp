@@ -5,9 +5,9 @@
 
 #include "libcore/base/error.h"
 #include "libcore/nn/config/keys.h"
-#include "libcore/nn/layers/fused_activation.h"
-#include "libcore/nn/layers/gaussian_output.h"
-#include "libcore/nn/layers/loss.h"
+#include "libcore/nn/layers/parts/fused_activation.h"
+#include "libcore/nn/layers/parts/gaussian_output.h"
+#include "libcore/nn/layers/parts/loss.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -1,7 +1,7 @@
 // Long short-term memory; device/api/recurrent.h has the formulas.
 
 #include "libcore/nn/config/keys.h"
-#include "libcore/nn/layers/recurrent.h"
+#include "libcore/nn/layers/parts/recurrent.h"
 
 namespace dl::nn::layers {
 namespace {

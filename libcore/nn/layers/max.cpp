@@ -1,7 +1,7 @@
 // The largest, or smallest, of inputs.  The first that has it gets the
 // gradient.
 
-#include "libcore/nn/layers/elementwise.h"
+#include "libcore/nn/layers/parts/elementwise.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -1,6 +1,6 @@
 // The product of inputs: gates, attention by hand.
 
-#include "libcore/nn/layers/elementwise.h"
+#include "libcore/nn/layers/parts/elementwise.h"
 
 namespace dl::nn::layers {
 namespace {

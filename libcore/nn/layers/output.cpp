@@ -1,12 +1,12 @@
 // Loss and predictions of an output layer.
 
-#include "libcore/nn/layers/output.h"
+#include "libcore/nn/layers/parts/output.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include "libcore/nn/config/keys.h"
-#include "libcore/nn/layers/gaussian_output.h"
+#include "libcore/nn/layers/parts/gaussian_output.h"
 
 namespace dl::nn::layers {
 namespace {

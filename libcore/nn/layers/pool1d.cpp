@@ -1,7 +1,7 @@
 // Pooling of series by a window: of images of height 1.
 
-#include "libcore/nn/layers/series_mask.h"
-#include "libcore/nn/layers/window.h"
+#include "libcore/nn/layers/parts/series_mask.h"
+#include "libcore/nn/layers/parts/window.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -3,7 +3,7 @@
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layers/window.h"
+#include "libcore/nn/layers/parts/window.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -6,7 +6,7 @@
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layers/steps_hint.h"
+#include "libcore/nn/layers/parts/steps_hint.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -1,7 +1,7 @@
 // A convolution channel by channel, and one of 1x1 that mixes them.
 
-#include "libcore/nn/layers/convolution.h"
-#include "libcore/nn/layers/window.h"
+#include "libcore/nn/layers/parts/convolution.h"
+#include "libcore/nn/layers/parts/window.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -1,6 +1,6 @@
 // The plain recurrent layer; device/api/recurrent.h has the formulas.
 
-#include "libcore/nn/layers/recurrent.h"
+#include "libcore/nn/layers/parts/recurrent.h"
 
 namespace dl::nn::layers {
 

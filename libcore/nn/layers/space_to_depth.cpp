@@ -1,7 +1,7 @@
 // Squares of pixels as channels of one.
 
 #include "libcore/nn/config/keys.h"
-#include "libcore/nn/layers/moves.h"
+#include "libcore/nn/layers/parts/moves.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -4,7 +4,7 @@
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layers/axis.h"
+#include "libcore/nn/layers/parts/axis.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -1,6 +1,6 @@
 // One input less the other.
 
-#include "libcore/nn/layers/elementwise.h"
+#include "libcore/nn/layers/parts/elementwise.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -1,7 +1,7 @@
 // More pixels, or steps, for each.
 
 #include "libcore/nn/config/keys.h"
-#include "libcore/nn/layers/moves.h"
+#include "libcore/nn/layers/parts/moves.h"
 
 namespace dl::nn {
 namespace {

@@ -18,8 +18,8 @@
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/data/batch.h"
 #include "libcore/nn/data/target_range.h"
-#include "libcore/nn/layers/gaussian_output.h"
-#include "libcore/nn/layers/loss.h"
+#include "libcore/nn/layers/parts/gaussian_output.h"
+#include "libcore/nn/layers/parts/loss.h"
 #include "libcore/nn/predict/part_of.h"
 
 namespace dl::nn {

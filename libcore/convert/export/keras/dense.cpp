@@ -2,7 +2,7 @@
 // normalization, activations.
 
 #include "libcore/convert/export/keras/layer.h"
-#include "libcore/nn/layers/gaussian_output.h"
+#include "libcore/nn/layers/parts/gaussian_output.h"
 
 namespace dl::convert {
 namespace {

@@ -1,6 +1,6 @@
 // Recurrent layers and attention.
 
-#include "libcore/nn/layers/recurrent.h"
+#include "libcore/nn/layers/parts/recurrent.h"
 
 #include "libcore/convert/export/keras/layer.h"
 

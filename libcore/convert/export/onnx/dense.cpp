@@ -2,7 +2,7 @@
 // training does nothing.
 
 #include "libcore/convert/export/onnx/layer.h"
-#include "libcore/nn/layers/gaussian_output.h"
+#include "libcore/nn/layers/parts/gaussian_output.h"
 
 namespace dl::convert {
 namespace {

@@ -4,7 +4,7 @@
 // there is a mask, the steps that count are brought to the front, and what the
 // cell says of them back to where they were.
 
-#include "libcore/nn/layers/recurrent.h"
+#include "libcore/nn/layers/parts/recurrent.h"
 
 #include "libcore/convert/export/onnx/layer.h"
 #include "libcore/device/api/recurrent.h"

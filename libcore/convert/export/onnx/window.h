@@ -6,7 +6,7 @@
 #include <string>
 
 #include "libcore/convert/export/onnx/layer.h"
-#include "libcore/nn/layers/window.h"
+#include "libcore/nn/layers/parts/window.h"
 
 namespace dl::convert {
 

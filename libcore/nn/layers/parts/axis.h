@@ -1,7 +1,7 @@
 // The axis that a layer's key `axis` names.
 
-#ifndef DL_LIBCORE_NN_LAYERS_AXIS_H_
-#define DL_LIBCORE_NN_LAYERS_AXIS_H_
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_AXIS_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_AXIS_H_
 
 #include <cstdint>
 #include <string>
@@ -24,4 +24,4 @@ inline int axis_of(const Settings& settings, const tensor::Shape& input) {
 
 }  // namespace dl::nn::layers
 
-#endif  // DL_LIBCORE_NN_LAYERS_AXIS_H_
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_AXIS_H_

@@ -1,7 +1,7 @@
 // Batch normalization as part of the layer before it, outside training.
 
-#ifndef DL_LIBCORE_NN_LAYERS_FOLD_H_
-#define DL_LIBCORE_NN_LAYERS_FOLD_H_
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_FOLD_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_FOLD_H_
 
 #include <memory>
 #include <vector>
@@ -33,4 +33,4 @@ Folded fold(tensor::Device& device, tensor::View& w, tensor::View& b,
 
 }  // namespace dl::nn
 
-#endif  // DL_LIBCORE_NN_LAYERS_FOLD_H_
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_FOLD_H_

@@ -1,8 +1,8 @@
 // The common part of recurrent layers: their keys, and how they run a cell of
 // the device in one direction or in both.
 
-#ifndef DL_LIBCORE_NN_LAYERS_RECURRENT_H_
-#define DL_LIBCORE_NN_LAYERS_RECURRENT_H_
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_RECURRENT_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_RECURRENT_H_
 
 #include <memory>
 #include <vector>
@@ -54,4 +54,4 @@ LayerType recurrent_type(std::string_view name, std::string_view words) {
 }  // namespace layers
 }  // namespace dl::nn
 
-#endif  // DL_LIBCORE_NN_LAYERS_RECURRENT_H_
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_RECURRENT_H_

@@ -1,12 +1,12 @@
 // Convolution, bias and activation, whatever is convolved.
 
-#ifndef DL_LIBCORE_NN_LAYERS_CONVOLUTION_H_
-#define DL_LIBCORE_NN_LAYERS_CONVOLUTION_H_
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_CONVOLUTION_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_CONVOLUTION_H_
 
 #include <memory>
 
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layers/fused_activation.h"
+#include "libcore/nn/layers/parts/fused_activation.h"
 
 namespace dl::nn::layers {
 
@@ -46,4 +46,4 @@ class Convolution final : public Layer {
 
 }  // namespace dl::nn::layers
 
-#endif  // DL_LIBCORE_NN_LAYERS_CONVOLUTION_H_
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_CONVOLUTION_H_

@@ -1,8 +1,8 @@
 // The activation at the end of dense, conv2d and output: in place, with the
 // input kept for the functions whose gradient needs it.
 
-#ifndef DL_LIBCORE_NN_LAYERS_FUSED_ACTIVATION_H_
-#define DL_LIBCORE_NN_LAYERS_FUSED_ACTIVATION_H_
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_FUSED_ACTIVATION_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_FUSED_ACTIVATION_H_
 
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/config/settings.h"
@@ -39,4 +39,4 @@ class FusedActivation {
 
 }  // namespace dl::nn::layers
 
-#endif  // DL_LIBCORE_NN_LAYERS_FUSED_ACTIVATION_H_
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_FUSED_ACTIVATION_H_

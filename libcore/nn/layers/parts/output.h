@@ -3,15 +3,15 @@
 // activation is left out in training; other pairs go through it and its
 // gradient.
 
-#ifndef DL_LIBCORE_NN_LAYERS_OUTPUT_H_
-#define DL_LIBCORE_NN_LAYERS_OUTPUT_H_
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_OUTPUT_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_OUTPUT_H_
 
 #include <vector>
 
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layers/fused_activation.h"
-#include "libcore/nn/layers/linear.h"
-#include "libcore/nn/layers/loss.h"
+#include "libcore/nn/layers/parts/fused_activation.h"
+#include "libcore/nn/layers/parts/linear.h"
+#include "libcore/nn/layers/parts/loss.h"
 
 namespace dl::nn::layers {
 
@@ -61,4 +61,4 @@ class Output : public OutputLayer {
 
 }  // namespace dl::nn::layers
 
-#endif  // DL_LIBCORE_NN_LAYERS_OUTPUT_H_
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_OUTPUT_H_

@@ -1,9 +1,9 @@
 // Common parts of convolutions: keys, shapes, bias, activation.
 
-#include "libcore/nn/layers/convolution.h"
+#include "libcore/nn/layers/parts/convolution.h"
 
 #include "libcore/nn/config/keys.h"
-#include "libcore/nn/layers/window.h"
+#include "libcore/nn/layers/parts/window.h"
 
 namespace dl::nn::layers {
 

@@ -1,6 +1,6 @@
 // Keys and settings of layers with a loss.
 
-#include "libcore/nn/layers/loss.h"
+#include "libcore/nn/layers/parts/loss.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Batch normalization folded into weights.
 
-#include "libcore/nn/layers/fold.h"
+#include "libcore/nn/layers/parts/fold.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // Layers that move the pixels of an image, or the steps of a series, which is
 // an image of height 1.
 
-#ifndef DL_LIBCORE_NN_LAYERS_MOVES_H_
-#define DL_LIBCORE_NN_LAYERS_MOVES_H_
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_MOVES_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_MOVES_H_
 
 #include <cstdint>
 #include <string_view>
@@ -63,4 +63,4 @@ std::unique_ptr<Layer> make_mover(const LayerSite& site, Memory& memory) {
 
 }  // namespace dl::nn::layers
 
-#endif  // DL_LIBCORE_NN_LAYERS_MOVES_H_
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_MOVES_H_

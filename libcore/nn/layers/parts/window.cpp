@@ -1,6 +1,6 @@
 // Keys and sizes of sliding windows.
 
-#include "libcore/nn/layers/window.h"
+#include "libcore/nn/layers/parts/window.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,7 +8,7 @@
 
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
-#include "libcore/nn/layers/steps_hint.h"
+#include "libcore/nn/layers/parts/steps_hint.h"
 
 namespace dl::nn {
 

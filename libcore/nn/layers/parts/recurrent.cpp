@@ -1,10 +1,10 @@
 // The two directions read the same input; their outputs lie side by side
 // (concat), or are kept apart and joined number by number.
 
-#include "libcore/nn/layers/recurrent.h"
+#include "libcore/nn/layers/parts/recurrent.h"
 
 #include "libcore/nn/config/keys.h"
-#include "libcore/nn/layers/steps_hint.h"
+#include "libcore/nn/layers/parts/steps_hint.h"
 
 namespace dl::nn {
 

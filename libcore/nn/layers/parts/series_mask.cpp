@@ -1,6 +1,6 @@
 // Masks of series under windows.
 
-#include "libcore/nn/layers/series_mask.h"
+#include "libcore/nn/layers/parts/series_mask.h"
 
 namespace dl::nn::layers {
 

@@ -1,6 +1,6 @@
 // Activations in place.
 
-#include "libcore/nn/layers/fused_activation.h"
+#include "libcore/nn/layers/parts/fused_activation.h"
 
 namespace dl::nn::layers {
 

@@ -1,7 +1,7 @@
 // The remedy where a layer of sequences gets a vector, for messages.
 
-#ifndef DL_LIBCORE_NN_LAYERS_STEPS_HINT_H_
-#define DL_LIBCORE_NN_LAYERS_STEPS_HINT_H_
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_STEPS_HINT_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_STEPS_HINT_H_
 
 #include "libcore/tensor/shape.h"
 
@@ -19,4 +19,4 @@ inline const char* steps_hint(const tensor::Shape& shape) {
 
 }  // namespace dl::nn::layers
 
-#endif  // DL_LIBCORE_NN_LAYERS_STEPS_HINT_H_
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_STEPS_HINT_H_

@@ -1,7 +1,7 @@
 // Views of values as rows along their last dimension.
 
-#ifndef DL_LIBCORE_NN_LAYERS_ROWS_H_
-#define DL_LIBCORE_NN_LAYERS_ROWS_H_
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_ROWS_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_ROWS_H_
 
 #include "libcore/tensor/view.h"
 
@@ -20,4 +20,4 @@ inline tensor::View first_of(tensor::View v, std::int64_t n) {
 
 }  // namespace dl::nn::layers
 
-#endif  // DL_LIBCORE_NN_LAYERS_ROWS_H_
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_ROWS_H_

@@ -1,6 +1,6 @@
 // Checks of inputs that are combined element by element.
 
-#include "libcore/nn/layers/elementwise.h"
+#include "libcore/nn/layers/parts/elementwise.h"
 
 #include "libcore/base/error.h"
 

@@ -1,8 +1,8 @@
 // Layers that only move pixels or steps.
 
-#include "libcore/nn/layers/moves.h"
+#include "libcore/nn/layers/parts/moves.h"
 
-#include "libcore/nn/layers/steps_hint.h"
+#include "libcore/nn/layers/parts/steps_hint.h"
 
 namespace dl::nn::layers {
 

@@ -1,8 +1,8 @@
 // Products, bias and gradients of dense and output.
 
-#include "libcore/nn/layers/linear.h"
+#include "libcore/nn/layers/parts/linear.h"
 
-#include "libcore/nn/layers/fused_activation.h"
+#include "libcore/nn/layers/parts/fused_activation.h"
 
 namespace dl::nn::layers {
 

@@ -2,8 +2,8 @@
 // before it, means and logarithms of variances.  Its outputs are the means; the
 // rest is for the loss alone.
 
-#ifndef DL_LIBCORE_NN_LAYERS_GAUSSIAN_OUTPUT_H_
-#define DL_LIBCORE_NN_LAYERS_GAUSSIAN_OUTPUT_H_
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_GAUSSIAN_OUTPUT_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_GAUSSIAN_OUTPUT_H_
 
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
@@ -35,4 +35,4 @@ std::unique_ptr<Layer> make_output(const LayerSite& site, Memory& memory) {
 
 }  // namespace dl::nn::layers
 
-#endif  // DL_LIBCORE_NN_LAYERS_GAUSSIAN_OUTPUT_H_
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_GAUSSIAN_OUTPUT_H_

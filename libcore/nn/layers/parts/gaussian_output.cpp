@@ -1,12 +1,12 @@
 // The output of the loss gaussian: means and log variances.
 
-#include "libcore/nn/layers/gaussian_output.h"
+#include "libcore/nn/layers/parts/gaussian_output.h"
 
 #include <optional>
 
-#include "libcore/nn/layers/fused_activation.h"
-#include "libcore/nn/layers/linear.h"
-#include "libcore/nn/layers/loss.h"
+#include "libcore/nn/layers/parts/fused_activation.h"
+#include "libcore/nn/layers/parts/linear.h"
+#include "libcore/nn/layers/parts/loss.h"
 
 namespace dl::nn::layers {
 namespace {

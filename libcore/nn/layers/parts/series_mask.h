@@ -1,12 +1,12 @@
 // Windows over series with a mask: steps that it leaves out are not there.
 
-#ifndef DL_LIBCORE_NN_LAYERS_SERIES_MASK_H_
-#define DL_LIBCORE_NN_LAYERS_SERIES_MASK_H_
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_SERIES_MASK_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_SERIES_MASK_H_
 
 #include <memory>
 
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layers/window.h"
+#include "libcore/nn/layers/parts/window.h"
 
 namespace dl::nn::layers {
 
@@ -40,4 +40,4 @@ class SeriesMask {
 
 }  // namespace dl::nn::layers
 
-#endif  // DL_LIBCORE_NN_LAYERS_SERIES_MASK_H_
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_SERIES_MASK_H_

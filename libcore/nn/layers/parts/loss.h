@@ -1,7 +1,7 @@
 // The loss of a layer: what layers with one have in common.
 
-#ifndef DL_LIBCORE_NN_LAYERS_LOSS_H_
-#define DL_LIBCORE_NN_LAYERS_LOSS_H_
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_LOSS_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_LOSS_H_
 
 #include <memory>
 #include <vector>
@@ -57,4 +57,4 @@ class OutputLoss {
 
 }  // namespace dl::nn::layers
 
-#endif  // DL_LIBCORE_NN_LAYERS_LOSS_H_
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_LOSS_H_

@@ -1,8 +1,8 @@
 // Windows that slide over series, images and volumes: what convolution and
 // pooling have in common.
 
-#ifndef DL_LIBCORE_NN_LAYERS_WINDOW_H_
-#define DL_LIBCORE_NN_LAYERS_WINDOW_H_
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_WINDOW_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_WINDOW_H_
 
 #include <cstdint>
 #include <vector>
@@ -59,4 +59,4 @@ tensor::View series_as_images(const tensor::View& series);
 }  // namespace layers
 }  // namespace dl::nn
 
-#endif  // DL_LIBCORE_NN_LAYERS_WINDOW_H_
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_WINDOW_H_

@@ -1,7 +1,7 @@
 // Vertices that join inputs of one shape number by number.
 
-#ifndef DL_LIBCORE_NN_LAYERS_ELEMENTWISE_H_
-#define DL_LIBCORE_NN_LAYERS_ELEMENTWISE_H_
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_ELEMENTWISE_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_ELEMENTWISE_H_
 
 #include <span>
 
@@ -17,4 +17,4 @@ Form same_form(std::span<const Form> inputs);
 
 }  // namespace dl::nn::layers
 
-#endif  // DL_LIBCORE_NN_LAYERS_ELEMENTWISE_H_
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_ELEMENTWISE_H_

@@ -1,13 +1,13 @@
 // y = x w' + b, the linear part of dense and output.
 
-#ifndef DL_LIBCORE_NN_LAYERS_LINEAR_H_
-#define DL_LIBCORE_NN_LAYERS_LINEAR_H_
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_LINEAR_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_LINEAR_H_
 
 #include <optional>
 
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layers/fold.h"
+#include "libcore/nn/layers/parts/fold.h"
 
 namespace dl::nn::layers {
 
@@ -62,4 +62,4 @@ class Linear {
 
 }  // namespace dl::nn::layers
 
-#endif  // DL_LIBCORE_NN_LAYERS_LINEAR_H_
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_LINEAR_H_
