@@ -167,7 +167,7 @@ void lenet(State& state, const std::vector<ShardInfo>& shards, int threads,
            bool cached) {
   constexpr std::int64_t kSteps = 50;
   const auto source =
-      dl::io::open_source(DL_SOURCE_DIR "/scripts/examples/lenet.json");
+      dl::io::open_source(DL_SOURCE_DIR "/scripts/share/examples/lenet.json");
   Replica replica(
       dl::nn::parse_network(dl::io::read_all(*source, 1 << 20), "lenet.json"),
       dl::data::Normalizer{"scale", {0}, {1.0 / 255}}, kBatch, "cpu", threads);

@@ -1,7 +1,7 @@
 # Two digits, left and right: which the left one is, and whether both are the
 # same; and a network of two inputs and two outputs that learns it.
 # shellcheck shell=bash
-zcat "$DL_TEST_ROOT/scripts/examples/digits.csv.gz" | head -300 >left.csv
+zcat "$DL_TEST_ROOT/scripts/share/examples/digits.csv.gz" | head -300 >left.csv
 awk -F, '{ a[NR] = $0 } END { for (i = 1; i <= NR; ++i)
   print a[i % 2 ? i : (i * 7) % NR + 1] }' left.csv >right.csv
 paste -d, left.csv right.csv |

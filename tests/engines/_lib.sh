@@ -20,7 +20,7 @@ need() { # COMMAND...
 }
 
 # shellcheck disable=SC2034  # for the tests
-cluster_examples=$DL_TEST_ROOT/scripts/examples/cluster
+cluster_examples=$DL_TEST_ROOT/scripts/share/examples/cluster
 
 alone() {
   if [ -z "${DL_TEST_ALONE:-}" ]; then

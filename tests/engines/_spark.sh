@@ -24,7 +24,7 @@ export PYSPARK_PYTHON=$venv/bin/python
 export SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_DIRS=$PWD/spark-local
 export TMPDIR=$PWD/tmp
 mkdir -p "$SPARK_LOCAL_DIRS" "$TMPDIR"
-export PYTHONPATH=$DL_TEST_ROOT/scripts/spark:$DL_TEST_ROOT/tests/engines/spark
+export PYTHONPATH=$DL_TEST_ROOT/scripts/share/spark:$DL_TEST_ROOT/tests/engines/spark
 
 # spark SCRIPT [ARGUMENT...]: what Spark says goes to SCRIPT.log.
 spark() {

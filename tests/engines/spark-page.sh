@@ -2,8 +2,8 @@
 # The examples of dl-spark(7): the package and the tools are what spark-submit brings.
 . "$DL_TEST_ROOT/tests/engines/_spark.sh"
 export PYTHONPATH=$DL_TEST_ROOT/tests/engines/spark
-version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$DL_TEST_ROOT/scripts/spark/pyproject.toml")
-cp -r "$DL_TEST_ROOT/scripts/spark" source
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$DL_TEST_ROOT/scripts/share/spark/pyproject.toml")
+cp -r "$DL_TEST_ROOT/scripts/share/spark" source
 (cd source && python3 -m zipfile -c "../dl_spark-$version-py3-none-any.whl" dl_spark)
 tree=dl-tools-$version-linux-$(uname -m)
 mkdir -p "$tree/bin"
@@ -14,7 +14,7 @@ tar -czf "$tree.tar.gz" "$tree"
 # Where the tools are not found unless Spark brings them.
 mkdir -p opt nfs && mv "$tree" opt/dl-tools
 cp "$DL_TEST_ROOT/tests/engines/spark/page.py" train.py
-cp "$DL_TEST_ROOT/scripts/examples/digits.json" lenet.json
+cp "$DL_TEST_ROOT/scripts/share/examples/digits.json" lenet.json
 "$PYSPARK_PYTHON" -c 'import common; print(common.page_blocks()[1])' |
   sed "s/--master yarn/--master 'local-cluster[2,4,1024]'/; s/x86_64/$(uname -m)/" >submit
 grep -q 'py-files' submit || fail "the second block is not spark-submit: $(cat submit)"
@@ -25,7 +25,7 @@ PATH=$(dirname "$PYSPARK_PYTHON"):/usr/bin:/bin PYSPARK_DRIVER_PYTHON=$PYSPARK_P
 grep -v '^dl-' submit.out
 
 # The plain try on one host, as from the sources.
-mkdir -p sources/scripts && cp -r source sources/scripts/spark
+mkdir -p sources/scripts && cp -r source sources/scripts/share/spark
 cat >sources/train.py <<'END'
 import os
 

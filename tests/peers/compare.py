@@ -21,7 +21,7 @@ from peer import Peer, compare, python
 from table import print_table, say
 
 HERE = pathlib.Path(__file__).resolve().parent
-EXAMPLES = HERE.parents[1] / "scripts" / "examples"
+EXAMPLES = HERE.parents[1] / "scripts" / "share" / "examples"
 
 # name: network, data, mini-batches of training.  A network of dl-network(5)
 # more is a line more here.

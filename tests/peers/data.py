@@ -38,7 +38,7 @@ def mnist(folder, count=EXAMPLES):
 
 
 def enlarged_digits(images, labels):
-    text = gzip.open(ROOT / "scripts" / "examples" / "digits.csv.gz", "rt").read()
+    text = gzip.open(ROOT / "scripts" / "share" / "examples" / "digits.csv.gz", "rt").read()
     rows = np.array([line.split(",") for line in text.split()], dtype=np.float64)
     rows = np.tile(rows, (-(-EXAMPLES // len(rows)), 1))[:EXAMPLES]
     small = rows[:, :64].reshape(-1, 8, 8) / 16 * 255

@@ -23,7 +23,7 @@ from hosts import Hosts, sent_bytes, why_not
 from table import number, say, show
 
 HERE = pathlib.Path(__file__).resolve().parent
-EXAMPLES = HERE.parents[1] / "scripts" / "examples"
+EXAMPLES = HERE.parents[1] / "scripts" / "share" / "examples"
 NETWORKS = {"cifar": (EXAMPLES / "cifar10.json", data.cifar),
             "lenet": (EXAMPLES / "lenet.json", data.mnist)}
 HOOKS = ("plain", "fp16", "powersgd")

@@ -19,7 +19,7 @@ import time
 from peer import Peer, python
 
 HERE = pathlib.Path(__file__).resolve().parent
-EXAMPLES = HERE.parents[1] / "scripts" / "examples"
+EXAMPLES = HERE.parents[1] / "scripts" / "share" / "examples"
 CLASSES = 10
 BATCHES = 4  # of data, used over and over
 ROUNDS = 5

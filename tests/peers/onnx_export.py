@@ -136,7 +136,7 @@ def cases():
             continue
         data = {n: t.numpy() for n, t in case.data.items()}
         yield case.name, case.network, data, min(case.steps, 5)
-    for path in sorted((ROOT / "scripts" / "examples").glob("*.json")):
+    for path in sorted((ROOT / "scripts" / "share" / "examples").glob("*.json")):
         network = json.loads(path.read_text())
         if "layers" in network or "nodes" in network:
             yield path.stem, network, drawn(network), 0
@@ -180,7 +180,7 @@ def trained(kind, folder):
         *first, {"type": "dense", "units": 16, "activation": "tanh"}, {"type": "output", **last}]}))
     label = "--classes 10" if classes else "--regression"
     run(f"""set -eu; cd {folder}; rm -rf m.safetensors* digits-*
-        zcat {ROOT}/scripts/examples/digits.csv.gz | head -200 |
+        zcat {ROOT}/scripts/share/examples/digits.csv.gz | head -200 |
           dl-preprocess csv -q --label -1 {label} --dtype u8 | dl-shard -q -o digits
         dl-master -q --net net.json --data digits-000.dls --normalize {kind} \
           --mode averaging --local 1 --epochs 2 --batch 32 -o m.safetensors

@@ -105,7 +105,7 @@ def state_dict(name, folder):
 def round_trips():
     """(name, difference or what is wrong) of our examples, out and in again."""
     import onnx_export
-    for path in sorted((onnx_export.ROOT / "scripts" / "examples").glob("*.json")):
+    for path in sorted((onnx_export.ROOT / "scripts" / "share" / "examples").glob("*.json")):
         network = json.loads(path.read_text())
         if "layers" not in network and "nodes" not in network:
             continue

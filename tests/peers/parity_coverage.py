@@ -10,7 +10,7 @@ import json
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCHEMA = ROOT / "scripts" / "dl-network.schema.json"
+SCHEMA = ROOT / "scripts" / "share" / "dl-network.schema.json"
 
 def used(value, found):
     """Every text in a network's JSON, as value of a key: type and the like."""

@@ -21,7 +21,7 @@ from safetensors.numpy import save_file
 from files import read_model, records, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-EXAMPLES = ROOT / "scripts" / "examples"
+EXAMPLES = ROOT / "scripts" / "share" / "examples"
 
 
 def activate(spec, x):

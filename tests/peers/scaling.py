@@ -22,7 +22,7 @@ from history import History
 from hosts import Hosts, why_not
 from table import number, say, show
 
-EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "examples"
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "share" / "examples"
 NETWORKS = {"cifar": ("cifar10.json", data.cifar),
             "lenet": ("lenet.json", lambda folder: data.mnist(folder, 60000))}
 BOUND = 0.15  # of what was estimated

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Models that dl-export wrote come back unchanged: raw data go in, names and normalizers
 # are there again, and the file that is made of it is the same.
-digits=$DL_TEST_ROOT/scripts/examples/digits.csv.gz
+digits=$DL_TEST_ROOT/scripts/share/examples/digits.csv.gz
 data() { # NAME OPTION...
 	zcat "$digits" | head -200 | dl-preprocess csv -q --label -1 --dtype u8 "${@:2}" | dl-shard -q -o "$1"
 }

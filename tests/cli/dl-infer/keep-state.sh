@@ -19,7 +19,7 @@ PY
 }
 cut_text whole 0 64
 sed 's/256/32/; s/"units": 64/"units": 8/' \
-  "$DL_TEST_ROOT/scripts/examples/char-lstm.json" >net.json
+  "$DL_TEST_ROOT/scripts/share/examples/char-lstm.json" >net.json
 dl-master -q --net net.json --data whole.dls --local 1 --deterministic \
   --batch 4 --epochs 20 -o m.safetensors --run run >/dev/null || exit
 infer() { dl-infer -q --model m.safetensors "$@"; }

@@ -1,5 +1,5 @@
 # A network states its input, so it can be looked at before there are data.
-cp "$DL_TEST_ROOT/scripts/examples/lenet.json" .
+cp "$DL_TEST_ROOT/scripts/share/examples/lenet.json" .
 dl-master --net lenet.json --dry-run --batch 64 | sed -n '1,/^{/p'
 dl-master --net lenet.json --dry-run --json | python3 -c '
 import json, sys
@@ -14,7 +14,7 @@ dl-master --net lenet.json -o m.safetensors
 echo "status $?"
 ls -A
 # A graph is drawn.
-dl-master --net "$DL_TEST_ROOT/scripts/examples/siamese.json" --dry-run | sed -n '1,/^$/p'
+dl-master --net "$DL_TEST_ROOT/scripts/share/examples/siamese.json" --dry-run | sed -n '1,/^$/p'
 # If a network takes more memory than there is, the layer that takes it is named.
 pad='{"type": "zero_pad2d", "padding": [65535, 65535, 65535, 65535]'
 cat >large.json <<END

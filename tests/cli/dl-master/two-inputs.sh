@@ -1,7 +1,7 @@
 #!/bin/sh
 # A network of two inputs that share their layers learns whether two digits are
 # the same; a run by averages that goes on ends as one that was never stopped.
-zcat "$DL_TEST_ROOT/scripts/examples/digits.csv.gz" | head -600 >left.csv
+zcat "$DL_TEST_ROOT/scripts/share/examples/digits.csv.gz" | head -600 >left.csv
 awk -F, '{ a[NR] = $0 } END { for (i = 1; i <= NR; ++i)
   print a[i % 2 ? i : (i * 7) % NR + 1] }' left.csv >right.csv
 paste -d, left.csv right.csv |

@@ -10,18 +10,18 @@ for file in site/mnist/*; do
 done >sums
 
 skip_next 'make demo' 'they are what runs this; the demo has a test of its own'
-run_next 'scripts/examples/photos/draw'
+run_next 'scripts/share/examples/photos/draw'
 dl-eval -q --model photos.safetensors --min accuracy=0.9 photos-test.dls >/dev/null || fail 'a worse model of photographs'
 sed -n 's/^{"index":[01],"id":"\([0-9.a-z]*\)","class":"night".*/\1/p' .blocks/$next.out
 rm -r photos*
-run_next 'scripts/examples/digits.json'
+run_next 'scripts/share/examples/digits.json'
 # The example's output is that of this page, up to the last digits of a processor.
 grep -F -e digits-train-000.dls -e digits-test-000.dls .blocks/$next.out | diff - \
   <(grep -E '^digits-(train|test)-000.dls' "$DL_TEST_ROOT/README.md") || fail 'other shards'
 dl-eval -q --model digits.safetensors --min accuracy=0.96 'digits-test-*.dls' >/dev/null || fail 'a worse model'
 grep -o '^{"index":[01],"class":"[0-9]"' .blocks/$next.out
 rm -r digits*
-run_next 'scripts/get-data mnist mnist'
+run_next 'scripts/share/get-data mnist mnist'
 run_next 'waves.awk'
 run_next '--zip'
 run_next '--output-of'

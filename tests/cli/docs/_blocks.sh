@@ -6,7 +6,7 @@
 # that is neither makes the test fail, and so does a command that fails.
 # shellcheck shell=bash
 set -u
-examples=$DL_TEST_ROOT/scripts/examples
+examples=$DL_TEST_ROOT/scripts/share/examples
 blocks=$PWD/.blocks
 mkdir "$blocks" "$blocks/bin"
 next=0

@@ -64,6 +64,6 @@ run_next 'pipe:curl'
 
 seq 300 >book.txt
 run_next 'text.idx next.idx'
-dl-master -q --dry-run --net "$DL_TEST_ROOT/scripts/examples/char-lstm.json" --data book.dls >/dev/null &&
+dl-master -q --dry-run --net "$DL_TEST_ROOT/scripts/share/examples/char-lstm.json" --data book.dls >/dev/null &&
   echo 'char-lstm learns it'
 page_ends

@@ -1,5 +1,5 @@
 # get-data: downloads, checks, keeps nothing damaged, and is harmless to repeat.
-get=$DL_TEST_ROOT/scripts/get-data
+get=$DL_TEST_ROOT/scripts/share/get-data
 for need in python3 curl; do
   command -v $need >/dev/null || { echo "no $need" >&2; exit 77; }
 done

@@ -5,7 +5,7 @@ page man/dl-cluster.7.scd
 mkdir -p nfs/raw nfs/train
 # The command that cron would run.
 sed -n 's/^30 2 \* \* \* //p' "$(grep -l 'crontab -e' .blocks/[0-9]*)" |
-  sed "s|/nfs|$PWD/nfs|g; s|/usr/local/share/dl-tools/examples|$DL_TEST_ROOT/scripts/examples|" \
+  sed "s|/nfs|$PWD/nfs|g; s|/usr/local/share/dl-tools/examples|$DL_TEST_ROOT/scripts/share/examples|" \
     >command.sh
 shards() { find nfs/train -name '*.dls' -printf . | wc -c; }
 night() { # REASON

@@ -1,6 +1,6 @@
 """dl_spark beside the plain tools, and beside ONNX Runtime in PySpark, on MNIST.
 
-    DL_TEST_ROOT=. PATH=build/bin:$PATH PYTHONPATH=scripts/spark:tests/engines/spark \\
+    DL_TEST_ROOT=. PATH=build/bin:$PATH PYTHONPATH=scripts/share/spark:tests/engines/spark \\
       PYSPARK_PYTHON=.venv/spark/bin/python .venv/spark/bin/python \\
       tests/engines/spark/bench.py MNIST_DIR [ROUNDS]
 

@@ -10,7 +10,7 @@ import sys
 import time
 
 ROOT = os.environ["DL_TEST_ROOT"]
-EXAMPLES = os.path.join(ROOT, "scripts/examples")
+EXAMPLES = os.path.join(ROOT, "scripts/share/examples")
 
 
 def session(master="local-cluster[3,1,1024]", **settings):

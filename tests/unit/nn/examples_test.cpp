@@ -12,7 +12,7 @@ namespace {
 std::set<std::string> example_networks() {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(
-           std::string(DL_SOURCE_DIR) + "/scripts/examples"))
+           std::string(DL_SOURCE_DIR) + "/scripts/share/examples"))
     if (entry.path().extension() == ".json")
       names.insert(entry.path().filename().string());
   return names;

@@ -184,7 +184,8 @@ inline double train(Network& network, const Batch& batch, std::int64_t i) {
 }
 
 inline NetworkConfig example_network(const std::string& name) {
-  std::ifstream file(std::string(DL_SOURCE_DIR) + "/scripts/examples/" + name);
+  std::ifstream file(std::string(DL_SOURCE_DIR) + "/scripts/share/examples/" +
+                     name);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   return parse_network(text, "'" + name + "'");
 }

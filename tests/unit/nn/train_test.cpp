@@ -12,7 +12,7 @@ namespace {
 // Rows [begin, end) of the handwritten digits: 64 pixels 0..16 and the digit.
 testing::Examples digits(std::int64_t begin, std::int64_t end) {
   const auto source = io::decompress(io::open_source(
-      std::string(DL_SOURCE_DIR) + "/scripts/examples/digits.csv.gz"));
+      std::string(DL_SOURCE_DIR) + "/scripts/share/examples/digits.csv.gz"));
   std::istringstream text(io::read_all(*source, 1 << 22));
   testing::Examples e;
   e.features = tensor::Tensor(tensor::DType::kU8, {end - begin, 8, 8, 1});

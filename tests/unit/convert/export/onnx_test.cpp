@@ -54,7 +54,7 @@ std::string shape_of(const ::onnx::ValueInfoProto& value) {
 
 TEST_CASE("every network that there is becomes ONNX") {
   int networks = 0;
-  for (const char* folder : {"scripts/examples", "tests/golden/network"})
+  for (const char* folder : {"scripts/share/examples", "tests/golden/network"})
     for (const auto& entry : std::filesystem::directory_iterator(
              std::string(DL_SOURCE_DIR) + "/" + folder)) {
       if (entry.path().extension() != ".json") continue;

@@ -83,8 +83,8 @@ TEST_CASE("dl-layers(5) says what the types of layers say") {
 
 TEST_CASE("the example of dl-network(5) is lenet.json") {
   CHECK(read_file("man/dl-network.5.scd")
-            .find("```\n" + read_file("scripts/examples/lenet.json") + "```") !=
-        std::string::npos);
+            .find("```\n" + read_file("scripts/share/examples/lenet.json") +
+                  "```") != std::string::npos);
 }
 
 TEST_CASE("the networks that dl-network(5) shows are ones") {
@@ -101,7 +101,7 @@ TEST_CASE("the networks that dl-network(5) shows are ones") {
 TEST_CASE("the schema that is installed is that of the table") {
   const std::string schema = dl::nn::network_schema().dump(2) + "\n";
   INFO("scripts/generate puts it right");
-  CHECK((read_file("scripts/dl-network.schema.json") == schema));
+  CHECK((read_file("scripts/share/dl-network.schema.json") == schema));
 }
 
 TEST_CASE("the schema says what the table says") {

@@ -53,7 +53,7 @@ std::string layer_refusal(const std::string& layer) {
 TEST_CASE("the reference networks have their known sizes") {
   const auto size = [](const std::string& name) {
     return dl::nn::layout_of(
-               parse_network(read_file("scripts/examples/" + name), name))
+               parse_network(read_file("scripts/share/examples/" + name), name))
         .parameter_count;
   };
   CHECK(size("lenet.json") == 67780);
@@ -62,8 +62,8 @@ TEST_CASE("the reference networks have their known sizes") {
 }
 
 TEST_CASE("the CIFAR-10 network is read as it is written") {
-  const auto net =
-      parse_network(read_file("scripts/examples/cifar10.json"), "cifar10");
+  const auto net = parse_network(
+      read_file("scripts/share/examples/cifar10.json"), "cifar10");
   REQUIRE(net.layers.size() == 15);
   const auto& conv = net.layers[0];
   CHECK(conv.name == "conv2d1");
@@ -511,10 +511,10 @@ TEST_CASE("the resolved configuration says everything and is a fixed point") {
          "updater": {"type": "adagrad", "learning_rate":
            {"schedule": "polynomial", "initial": 0.1, "limit": 100}},)");
   for (const std::string& text :
-       {everything, read_file("scripts/examples/lenet.json"),
-        read_file("scripts/examples/cifar10.json"),
-        read_file("scripts/examples/digits.json"),
-        read_file("scripts/examples/iris.json")}) {
+       {everything, read_file("scripts/share/examples/lenet.json"),
+        read_file("scripts/share/examples/cifar10.json"),
+        read_file("scripts/share/examples/digits.json"),
+        read_file("scripts/share/examples/iris.json")}) {
     const auto first = parse_network(text, "first");
     const Json resolved = to_json(first);
     const auto second = parse_network(resolved.dump(), "second");
@@ -536,7 +536,7 @@ TEST_CASE("the resolved configuration says everything and is a fixed point") {
     }
   }
   const auto lenet = readable_json(
-      parse_network(read_file("scripts/examples/lenet.json"), ""));
+      parse_network(read_file("scripts/share/examples/lenet.json"), ""));
   CHECK(lenet["updater"]["type"] == "adagrad");  // said once
   for (const Json& layer : lenet["layers"]) CHECK(!layer.contains("updater"));
   const Json resolved = to_json(parse_network(everything, "x"));

@@ -96,7 +96,7 @@ TEST_CASE("dl-recipe(5) and the schema are what the tables say") {
   const std::string page = read_file("man/dl-recipe.5.scd");
   CHECK((page.find("; from here, scripts/generate writes\n\n" + recipe_page() +
                    "\n; to here\n") != std::string::npos));
-  CHECK((read_file("scripts/dl-recipe.schema.json") ==
+  CHECK((read_file("scripts/share/dl-recipe.schema.json") ==
          recipe_schema().dump(2) + "\n"));
   const std::size_t at = page.find("```\n{") + 4, end = page.find("\n```", at);
   CHECK_NOTHROW(parsed(page.substr(at, end - at)));
