@@ -155,7 +155,7 @@ bool choose_device(Args& args, const dl::cluster::LaunchedAs& place) {
   worker.trainer.device = devices.names[mine];
   const bool unfit =
       worker.trainer.device == "cpu" &&
-      worker.trainer.precision != dl::tensor::Precision::kFloat32;
+      worker.trainer.precision != dl::device::Precision::kFloat32;
   dl::cli::log()(
       devices.broken || unfit ? dl::Level::kWarning : dl::Level::kInfo,
       "--device auto: " + worker.trainer.device + " (" + devices.why + ")");

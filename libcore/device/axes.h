@@ -15,7 +15,7 @@ struct Axis {
 };
 
 struct Axes {
-  Axis axis[tensor::Strided::kMaxRank];
+  Axis axis[Strided::kMaxRank];
   int count = 0;
 
   int size() const { return count; }
@@ -54,9 +54,9 @@ struct Loops {
 };
 
 // s has been checked, check_strided(), and no extent is 0.
-inline Loops loops_of(const tensor::Strided& s) {
+inline Loops loops_of(const Strided& s) {
   Loops loops{{}, {}, s.y_offset, s.x_offset};
-  Axis written[tensor::Strided::kMaxRank];
+  Axis written[Strided::kMaxRank];
   int count = 0;
   for (int k = 0; k < s.rank; ++k) {
     Axis axis{s.extent[k], s.y_stride[k], s.x_stride[k]};
@@ -81,7 +81,7 @@ inline Loops loops_of(const tensor::Strided& s) {
   return loops;
 }
 
-inline bool moves_nothing(const tensor::Strided& s) {
+inline bool moves_nothing(const Strided& s) {
   for (int k = 0; k < s.rank; ++k)
     if (s.extent[k] == 0) return true;
   return false;

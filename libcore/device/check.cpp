@@ -65,8 +65,7 @@ MatmulExtents check_matmul(const View& c, const View& a, bool transpose_a,
   return extents;
 }
 
-void check_spec(const tensor::RecurrentSpec& spec, std::int64_t max_batch) {
-  using tensor::Activation;
+void check_spec(const RecurrentSpec& spec, std::int64_t max_batch) {
   require(spec.steps > 0 && spec.inputs > 0 && spec.units > 0 && max_batch > 0,
           "a recurrent layer of nothing");
   require(spec.column >= 0 && spec.column + spec.units <= spec.row_width(),
@@ -80,11 +79,10 @@ void check_spec(const tensor::RecurrentSpec& spec, std::int64_t max_batch) {
             "an activation that recurrent cells do not have");
 }
 
-std::int64_t check_recurrent(tensor::DType real,
-                             const tensor::RecurrentSpec& spec,
+std::int64_t check_recurrent(tensor::DType real, const RecurrentSpec& spec,
                              std::int64_t max_batch, const View& y,
                              const View& x, const View& mask,
-                             const tensor::RecurrentWeights& w) {
+                             const RecurrentWeights& w) {
   check_reals(real, {y, x, w.input, w.recurrent});
   require(x.shape.rank() == 3, "sequences must be [batch, steps, features]");
   const std::int64_t batch = x.shape[0];
@@ -100,7 +98,7 @@ std::int64_t check_recurrent(tensor::DType real,
     check_shape(w.bias, Shape{spec.biases()});
   }
   if (!w.peephole.empty()) {
-    require(spec.cell == tensor::Cell::kLstm, "peepholes of another cell");
+    require(spec.cell == Cell::kLstm, "peepholes of another cell");
     check_reals(real, {w.peephole});
     check_shape(w.peephole, Shape{3, spec.units});
   }
@@ -111,9 +109,9 @@ std::int64_t check_recurrent(tensor::DType real,
   return batch;
 }
 
-void check_state(tensor::DType real, const tensor::RecurrentSpec& spec,
-                 std::int64_t batch, const tensor::RecurrentState& state) {
-  const bool cell = spec.cell == tensor::Cell::kLstm && !state.empty();
+void check_state(tensor::DType real, const RecurrentSpec& spec,
+                 std::int64_t batch, const RecurrentState& state) {
+  const bool cell = spec.cell == Cell::kLstm && !state.empty();
   require(state.c.empty() != cell, "a state of another cell");
   for (const View& part : {state.h, state.c}) {
     if (part.empty()) continue;
@@ -122,13 +120,13 @@ void check_state(tensor::DType real, const tensor::RecurrentSpec& spec,
   }
 }
 
-void check_max_pool(const tensor::Conv2dSpec& spec, std::int64_t max_batch) {
+void check_max_pool(const Conv2dSpec& spec, std::int64_t max_batch) {
   check_spec(spec, max_batch);
   require(spec.out_height() >= 2 && spec.out_width() >= 2,
           "nothing to pool two by two");
 }
 
-std::int64_t check_max_pool_images(const tensor::Conv2dSpec& spec,
+std::int64_t check_max_pool_images(const Conv2dSpec& spec,
                                    std::int64_t max_batch, const View& x,
                                    const View& y) {
   const std::int64_t batch = x.shape[0];
@@ -139,11 +137,11 @@ std::int64_t check_max_pool_images(const tensor::Conv2dSpec& spec,
   return batch;
 }
 
-Rows check_loss(tensor::DType real, const tensor::LossSpec& f, const View& grad,
+Rows check_loss(tensor::DType real, const LossSpec& f, const View& grad,
                 const View& y, const View& target, const View& mask) {
   check_reals(real, {y, target});
   require(y.shape.rank() == 2, "outputs must be [batch, units]");
-  require(f.kind != tensor::Loss::kCategoricalHinge || y.shape[1] > 1,
+  require(f.kind != Loss::kCategoricalHinge || y.shape[1] > 1,
           "one output tells no classes apart");
   const Shape wanted{y.shape[0], y.shape[1] / numbers_each(f.kind)};
   require(y.elements() == wanted.elements() * numbers_each(f.kind),
@@ -164,22 +162,21 @@ Rows check_loss(tensor::DType real, const tensor::LossSpec& f, const View& grad,
   return {y.shape[0], y.shape[1]};
 }
 
-double smoothing_floor(const tensor::LossSpec& f, std::int64_t n) {
-  const bool binary = f.kind == tensor::Loss::kBinaryCrossEntropy ||
-                      f.kind == tensor::Loss::kBinaryFocal;
+double smoothing_floor(const LossSpec& f, std::int64_t n) {
+  const bool binary =
+      f.kind == Loss::kBinaryCrossEntropy || f.kind == Loss::kBinaryFocal;
   return f.smoothing / (binary ? 2.0 : static_cast<double>(n));
 }
 
-void check_update(tensor::DType real, const tensor::UpdaterStep& step,
-                  tensor::UpdateTo to, const View& g, const View& w,
-                  const tensor::StateViews& state) {
+void check_update(tensor::DType real, const UpdaterStep& step, UpdateTo to,
+                  const View& g, const View& w, const StateViews& state) {
   check_reals(real, {g});
-  if (!w.empty() || to == tensor::UpdateTo::kParameters || step.l1 != 0 ||
+  if (!w.empty() || to == UpdateTo::kParameters || step.l1 != 0 ||
       step.l2 != 0 || step.decay != 0) {
     check_reals(real, {w});
     check_equal_elements(g, w);
   }
-  const int components = tensor::state_per_parameter(step.kind);
+  const int components = state_per_parameter(step.kind);
   int given = 0;
   for (const View& component : state) {
     if (given++ < components) {

@@ -29,7 +29,7 @@ Rows rows_of(const tensor::View& view);
 
 // Every element that copy_strided() would touch lies in its view, and extents
 // without a stride on y are summed over.
-void check_strided(const tensor::Strided& s, const tensor::View& y,
+void check_strided(const Strided& s, const tensor::View& y,
                    const tensor::View& x, bool add);
 
 void check_extreme(tensor::DType real, const tensor::View& y,
@@ -45,7 +45,7 @@ Rows check_gather(tensor::DType real, const tensor::View& y,
                   const tensor::View& table, const tensor::View& index);
 
 void check_choice(tensor::DType real, const tensor::View& index,
-                  const tensor::View& mask, tensor::StepChoice choice);
+                  const tensor::View& mask, StepChoice choice);
 
 // upload_scaled(): src has as many elements as dst, shift and scale are [1] or
 // [channels].
@@ -61,54 +61,48 @@ MatmulExtents check_matmul(const tensor::View& c, const tensor::View& a,
                            bool transpose_b);
 
 // Creation: the kernel fits and every extent is sensible.
-void check_spec(const tensor::Conv2dSpec& spec, std::int64_t max_batch);
-void check_spec(const tensor::Conv3dSpec& spec, std::int64_t max_batch);
-void check_spec(const tensor::Pool2dSpec& spec, std::int64_t max_batch);
-void check_spec(const tensor::Pool3dSpec& spec, std::int64_t max_batch);
+void check_spec(const Conv2dSpec& spec, std::int64_t max_batch);
+void check_spec(const Conv3dSpec& spec, std::int64_t max_batch);
+void check_spec(const Pool2dSpec& spec, std::int64_t max_batch);
+void check_spec(const Pool3dSpec& spec, std::int64_t max_batch);
 
 // x and y of a call have the shapes that the spec says.  Returns the batch.
-std::int64_t check_images(const tensor::Conv2dSpec& spec,
-                          std::int64_t max_batch, const tensor::View& x,
-                          const tensor::View& y);
-std::int64_t check_images(const tensor::Conv3dSpec& spec,
-                          std::int64_t max_batch, const tensor::View& x,
-                          const tensor::View& y);
-std::int64_t check_images(const tensor::Pool2dSpec& spec,
-                          std::int64_t max_batch, const tensor::View& x,
-                          const tensor::View& y);
-std::int64_t check_images(const tensor::Pool3dSpec& spec,
-                          std::int64_t max_batch, const tensor::View& x,
-                          const tensor::View& y);
+std::int64_t check_images(const Conv2dSpec& spec, std::int64_t max_batch,
+                          const tensor::View& x, const tensor::View& y);
+std::int64_t check_images(const Conv3dSpec& spec, std::int64_t max_batch,
+                          const tensor::View& x, const tensor::View& y);
+std::int64_t check_images(const Pool2dSpec& spec, std::int64_t max_batch,
+                          const tensor::View& x, const tensor::View& y);
+std::int64_t check_images(const Pool3dSpec& spec, std::int64_t max_batch,
+                          const tensor::View& x, const tensor::View& y);
 // Weights, or their gradient; an empty b is left out.
-void check_weights(tensor::DType real, const tensor::Conv2dSpec& spec,
+void check_weights(tensor::DType real, const Conv2dSpec& spec,
                    const tensor::View& w, const tensor::View& b);
-void check_weights(tensor::DType real, const tensor::Conv3dSpec& spec,
+void check_weights(tensor::DType real, const Conv3dSpec& spec,
                    const tensor::View& w, const tensor::View& b);
 // The same for conv2d_max_pool().
-void check_max_pool(const tensor::Conv2dSpec& spec, std::int64_t max_batch);
-std::int64_t check_max_pool_images(const tensor::Conv2dSpec& spec,
+void check_max_pool(const Conv2dSpec& spec, std::int64_t max_batch);
+std::int64_t check_max_pool_images(const Conv2dSpec& spec,
                                    std::int64_t max_batch,
                                    const tensor::View& x,
                                    const tensor::View& y);
 
 // An activation that a recurrent cell may have, and sensible extents.
-void check_spec(const tensor::RecurrentSpec& spec, std::int64_t max_batch);
+void check_spec(const RecurrentSpec& spec, std::int64_t max_batch);
 // x, y, mask, weights and biases of a call.  Returns the batch.
-std::int64_t check_recurrent(tensor::DType real,
-                             const tensor::RecurrentSpec& spec,
+std::int64_t check_recurrent(tensor::DType real, const RecurrentSpec& spec,
                              std::int64_t max_batch, const tensor::View& y,
                              const tensor::View& x, const tensor::View& mask,
-                             const tensor::RecurrentWeights& w);
+                             const RecurrentWeights& w);
 
 // Checks the state of a batch, in the cell's parts; or none.
-void check_state(tensor::DType real, const tensor::RecurrentSpec& spec,
-                 std::int64_t batch, const tensor::RecurrentState& state);
+void check_state(tensor::DType real, const RecurrentSpec& spec,
+                 std::int64_t batch, const RecurrentState& state);
 
 // Queries and keys exist, and rows have room for the heads.
-void check_spec(const tensor::AttentionSpec& spec, std::int64_t max_batch);
+void check_spec(const AttentionSpec& spec, std::int64_t max_batch);
 // y, or its gradient, and what it is made of.  Returns the batch.
-std::int64_t check_attention(tensor::DType real,
-                             const tensor::AttentionSpec& spec,
+std::int64_t check_attention(tensor::DType real, const AttentionSpec& spec,
                              std::int64_t max_batch, const tensor::View& y,
                              const tensor::View& q, const tensor::View& k,
                              const tensor::View& v, const tensor::View& mask);
@@ -124,14 +118,14 @@ Groups check_group_norm(tensor::DType real, const tensor::View& x,
                         std::initializer_list<tensor::View> of_channels);
 
 // local_norm(): y, or gradients, and x alike.
-Rows check_local_norm(tensor::DType real, const tensor::LocalNorm& spec,
+Rows check_local_norm(tensor::DType real, const LocalNorm& spec,
                       std::initializer_list<tensor::View> views);
 
 // pool_steps(): y [n, c], x [n, s, c], mask [n, s] or empty.
 struct Steps {
   std::int64_t n, s, c;
 };
-Steps check_pool_steps(tensor::DType real, const tensor::PoolSteps& spec,
+Steps check_pool_steps(tensor::DType real, const PoolSteps& spec,
                        const tensor::View& y, const tensor::View& x,
                        const tensor::View& mask);
 
@@ -151,11 +145,11 @@ std::int64_t check_prelu(tensor::DType real,
 // y [n, units], or numbers_each() times that; target [n, units]; grad as y or
 // empty; mask [n] or empty; so are the weights [units] of f.  Returns rows of
 // y.
-Rows check_loss(tensor::DType real, const tensor::LossSpec& f,
-                const tensor::View& grad, const tensor::View& y,
-                const tensor::View& target, const tensor::View& mask);
+Rows check_loss(tensor::DType real, const LossSpec& f, const tensor::View& grad,
+                const tensor::View& y, const tensor::View& target,
+                const tensor::View& mask);
 // Smallest loss that label smoothing leaves for n targets.
-double smoothing_floor(const tensor::LossSpec& f, std::int64_t n);
+double smoothing_floor(const LossSpec& f, std::int64_t n);
 
 // threshold_encode(): there are places for all of r, which are integers.
 void check_threshold(tensor::DType real, const tensor::View& places,
@@ -163,9 +157,9 @@ void check_threshold(tensor::DType real, const tensor::View& places,
 
 // w and state have the elements of g, or are empty: w where it is not needed, a
 // component of state where the updater has none.
-void check_update(tensor::DType real, const tensor::UpdaterStep& step,
-                  tensor::UpdateTo to, const tensor::View& g,
-                  const tensor::View& w, const tensor::StateViews& state);
+void check_update(tensor::DType real, const UpdaterStep& step, UpdateTo to,
+                  const tensor::View& g, const tensor::View& w,
+                  const StateViews& state);
 
 }  // namespace dl::device
 

@@ -4,9 +4,6 @@
 #include "libcore/device/check.h"
 
 namespace dl::device {
-
-using tensor::AttentionPart;
-using tensor::AttentionSpec;
 using tensor::Shape;
 using tensor::View;
 

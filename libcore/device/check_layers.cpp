@@ -9,19 +9,19 @@ using tensor::DType;
 using tensor::Shape;
 using tensor::View;
 
-Rows check_local_norm(DType real, const tensor::LocalNorm& spec,
+Rows check_local_norm(DType real, const LocalNorm& spec,
                       std::initializer_list<View> views) {
   check_reals(real, views);
   for (const View& view : views) check_same_shape(view, *views.begin());
   require(spec.window > 0 && spec.window % 2 == 1 &&
-              spec.window <= tensor::LocalNorm::kMostWindow,
+              spec.window <= LocalNorm::kMostWindow,
           "a window of channels that has no middle, or too many");
   require(spec.k > 0 && spec.alpha >= 0 && spec.beta >= 0,
           "a response that is normalized by nothing");
   return rows_of(*views.begin());
 }
 
-Steps check_pool_steps(DType real, const tensor::PoolSteps& spec, const View& y,
+Steps check_pool_steps(DType real, const PoolSteps& spec, const View& y,
                        const View& x, const View& mask) {
   check_reals(real, {y, x});
   require(x.shape.rank() == 3, "sequences must be [batch, steps, features]");

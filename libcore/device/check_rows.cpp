@@ -6,7 +6,6 @@
 namespace dl::device {
 
 using tensor::DType;
-using tensor::Strided;
 using tensor::View;
 
 namespace {
@@ -78,14 +77,13 @@ Rows check_gather(DType real, const View& y, const View& table,
 }
 
 void check_choice(tensor::DType real, const View& index, const View& mask,
-                  tensor::StepChoice choice) {
+                  StepChoice choice) {
   check_reals(real, {mask});
   check_integers(index);
   require(mask.shape.rank() == 2, "a mask must be [batch, steps]");
   require(mask.elements() <= 0x7fffffff, "more rows than integers have");
-  require(index.elements() == (choice == tensor::StepChoice::kLast
-                                   ? mask.shape[0]
-                                   : mask.elements()),
+  require(index.elements() ==
+              (choice == StepChoice::kLast ? mask.shape[0] : mask.elements()),
           "an index of another size");
 }
 

@@ -7,11 +7,6 @@
 
 namespace dl::device {
 namespace {
-
-using tensor::Conv2dSpec;
-using tensor::Conv3dSpec;
-using tensor::Pool2dSpec;
-using tensor::Pool3dSpec;
 using tensor::Shape;
 using tensor::View;
 

@@ -11,8 +11,7 @@ namespace dl::device {
 
 // The views have been checked, check_choice(); T: what the mask holds.
 template <typename T>
-void choose_steps(tensor::View index, tensor::View mask,
-                  tensor::StepChoice choice) {
+void choose_steps(tensor::View index, tensor::View mask, StepChoice choice) {
   const std::int64_t steps = mask.shape[1];
   auto* rows = index.as<std::int32_t>();
   const auto row = [steps](std::int64_t i, std::int64_t t) {
@@ -20,13 +19,13 @@ void choose_steps(tensor::View index, tensor::View mask,
   };
   for (std::int64_t i = 0; i < mask.shape[0]; ++i) {
     const T* counts = mask.as<T>() + i * steps;
-    if (choice == tensor::StepChoice::kLast) {
+    if (choice == StepChoice::kLast) {
       std::int64_t last = steps - 1;
       while (last > 0 && counts[last] == 0) --last;
       rows[i] = row(i, last);
       continue;
     }
-    if (choice == tensor::StepChoice::kHeld) {
+    if (choice == StepChoice::kHeld) {
       std::int64_t held = -1;
       for (std::int64_t t = 0; t < steps; ++t) {
         if (counts[t] != 0) held = t;

@@ -6,21 +6,19 @@
 
 namespace dl::device {
 namespace {
-
-using tensor::Conv2dSpec;
 using tensor::View;
 
-tensor::Pool2dSpec pool_of(const Conv2dSpec& conv) {
-  tensor::Pool2dSpec pool;
+Pool2dSpec pool_of(const Conv2dSpec& conv) {
+  Pool2dSpec pool;
   pool.height = conv.out_height();
   pool.width = conv.out_width();
   pool.channels = conv.filters;
   return pool;
 }
 
-class Conv2dThenMaxPool final : public tensor::Conv2d {
+class Conv2dThenMaxPool final : public Conv2d {
  public:
-  Conv2dThenMaxPool(tensor::Device& device, const Conv2dSpec& spec,
+  Conv2dThenMaxPool(Device& device, const Conv2dSpec& spec,
                     std::int64_t max_batch)
       : device_(device),
         spec_(spec),
@@ -40,7 +38,7 @@ class Conv2dThenMaxPool final : public tensor::Conv2d {
     if (!b.empty()) device_.add_bias(y, b);
     if (w.empty()) device_.activate(f_, y, y);
   }
-  bool freeze(View w, View b, const tensor::ActivationSpec& f) override {
+  bool freeze(View w, View b, const ActivationSpec& f) override {
     f_ = f;
     return conv_->freeze(w, b, {});
   }
@@ -67,20 +65,20 @@ class Conv2dThenMaxPool final : public tensor::Conv2d {
     return all;
   }
 
-  tensor::Device& device_;
+  Device& device_;
   Conv2dSpec spec_;
-  tensor::ActivationSpec f_;  // of a frozen one
+  ActivationSpec f_;  // of a frozen one
   std::int64_t max_batch_;
-  std::unique_ptr<tensor::Conv2d> conv_;
-  std::unique_ptr<tensor::Pool2d> pool_;
+  std::unique_ptr<Conv2d> conv_;
+  std::unique_ptr<Pool2d> pool_;
   std::unique_ptr<tensor::Buffer> between_;  // the result, then its gradient
 };
 
 }  // namespace
 
-std::unique_ptr<tensor::Conv2d> conv2d_then_max_pool(tensor::Device& device,
-                                                     const Conv2dSpec& spec,
-                                                     std::int64_t max_batch) {
+std::unique_ptr<Conv2d> conv2d_then_max_pool(Device& device,
+                                             const Conv2dSpec& spec,
+                                             std::int64_t max_batch) {
   check_max_pool(spec, max_batch);
   return std::make_unique<Conv2dThenMaxPool>(device, spec, max_batch);
 }

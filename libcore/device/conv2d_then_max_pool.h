@@ -11,9 +11,9 @@
 namespace dl::device {
 
 // The device outlives the result.
-std::unique_ptr<tensor::Conv2d> conv2d_then_max_pool(
-    tensor::Device& device, const tensor::Conv2dSpec& spec,
-    std::int64_t max_batch);
+std::unique_ptr<Conv2d> conv2d_then_max_pool(Device& device,
+                                             const Conv2dSpec& spec,
+                                             std::int64_t max_batch);
 
 }  // namespace dl::device
 

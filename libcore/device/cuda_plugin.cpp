@@ -111,12 +111,11 @@ bool has_driver() {
 
 }  // namespace
 
-std::unique_ptr<tensor::Device> open_cuda(int index,
-                                          tensor::Precision precision) {
-  using Open = tensor::Device* (*)(int, tensor::Precision);
+std::unique_ptr<Device> open_cuda(int index, Precision precision) {
+  using Open = Device* (*)(int, Precision);
   if (!has_driver()) throw no_gpu(kNoDriver);
   const auto open = reinterpret_cast<Open>(load_function("dl_cuda_open"));
-  return std::unique_ptr<tensor::Device>(open(index, precision));
+  return std::unique_ptr<Device>(open(index, precision));
 }
 
 CudaVersion cuda_version() {

@@ -8,7 +8,7 @@
 //   const char* dl_cuda_abi();      // DL_DEVICE_ABI of what it was built with
 //   const char* dl_cuda_version();  // "CUDA 13.0, cuDNN 9.12, ..."
 //   int dl_cuda_count();            // GPUs that can be seen
-//   dl::tensor::Device* dl_cuda_open(int index, tensor::Precision precision);
+//   dl::device::Device* dl_cuda_open(int index, Precision precision);
 // The last two throw dl::Error: kUnavailable.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_PLUGIN_H_
@@ -37,8 +37,7 @@ inline Error no_gpu(const std::string& why) {
 // capabilities() have it.
 // Throws Error: kUnavailable, the object cannot be loaded or is of another
 // build, or there is no such GPU.
-std::unique_ptr<tensor::Device> open_cuda(int index,
-                                          tensor::Precision precision);
+std::unique_ptr<Device> open_cuda(int index, Precision precision);
 
 // Versions of the libraries behind the object, or why it cannot be loaded;
 // neither where there is none.

@@ -9,7 +9,7 @@
 
 namespace dl::device {
 
-class HostDevice : public tensor::Device {
+class HostDevice : public Device {
  public:
   using View = tensor::View;
 

@@ -96,8 +96,7 @@ void spoil(const View& number) {
   number_in(number) = std::numeric_limits<double>::quiet_NaN();
 }
 
-std::optional<double> gated_scale(const tensor::UpdaterStep& step,
-                                  const View& number) {
+std::optional<double> gated_scale(const UpdaterStep& step, const View& number) {
   if (!step.guard.empty() && std::isnan(number_in(step.guard))) {
     spoil(number);
     return std::nullopt;

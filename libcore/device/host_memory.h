@@ -33,7 +33,7 @@ void spoil(const tensor::View& number);
 
 // The scale of a step with its factor; nothing, after the number was spoilt:
 // its guard is NaN.
-std::optional<double> gated_scale(const tensor::UpdaterStep& step,
+std::optional<double> gated_scale(const UpdaterStep& step,
                                   const tensor::View& number);
 
 }  // namespace dl::device

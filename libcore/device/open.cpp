@@ -15,8 +15,6 @@
 namespace dl::device {
 namespace {
 
-using tensor::Precision;
-
 struct Named {
   Precision precision;
   std::string_view name;
@@ -69,8 +67,7 @@ std::vector<int> gpus_of(std::string_view name) {
   }
 }
 
-std::unique_ptr<tensor::Device> open_one(std::string_view name,
-                                         Precision precision) {
+std::unique_ptr<Device> open_one(std::string_view name, Precision precision) {
   const std::vector<int> gpus = gpus_of(name);
   if (gpus.size() != 1)
     throw Error{Code::kUsage, "'" + std::string(name) +
@@ -78,8 +75,7 @@ std::unique_ptr<tensor::Device> open_one(std::string_view name,
   return open_cuda(gpus[0], precision);
 }
 
-std::unique_ptr<tensor::Device> open_any(std::string_view name,
-                                         Precision precision) {
+std::unique_ptr<Device> open_any(std::string_view name, Precision precision) {
   if (name == "auto") return open_any(choose_device().name, precision);
   if (name == "cpu") return std::make_unique<CpuDevice>(precision);
   if (name == "reference") return std::make_unique<ReferenceDevice>();
@@ -88,8 +84,7 @@ std::unique_ptr<tensor::Device> open_any(std::string_view name,
 }
 
 // "float32 or bfloat16"
-std::string list_of(tensor::Precisions precisions,
-                    const tensor::Device& device) {
+std::string list_of(Precisions precisions, const Device& device) {
   std::string list;
   for (const Named& one : kPrecisions)
     if (precisions.has(one.precision))
@@ -100,7 +95,7 @@ std::string list_of(tensor::Precisions precisions,
 
 }  // namespace
 
-tensor::Precision precision_of(std::string_view name) {
+Precision precision_of(std::string_view name) {
   for (const Named& one : kPrecisions)
     if (one.name == name) return one.precision;
   throw Error{
@@ -108,12 +103,11 @@ tensor::Precision precision_of(std::string_view name) {
       "--precision: want float32, tf32 or bfloat16, got " + in_quotes(name)};
 }
 
-std::string_view name_of(tensor::Precision precision) {
+std::string_view name_of(Precision precision) {
   return kPrecisions[static_cast<std::size_t>(precision)].name;
 }
 
-std::string_view name_of(tensor::Precision precision,
-                         const tensor::Device& device) {
+std::string_view name_of(Precision precision, const Device& device) {
   return device.real() == tensor::DType::kF64 ? "float64" : name_of(precision);
 }
 
@@ -123,13 +117,12 @@ Choice choose_device() {
   return {.name = "cpu", .why = gpus.why_none, .broken = gpus.broken};
 }
 
-std::unique_ptr<tensor::Device> open_device(std::string_view name,
-                                            tensor::Precision precision,
-                                            Use use) {
+std::unique_ptr<Device> open_device(std::string_view name, Precision precision,
+                                    Use use) {
   auto device = open_any(name, precision);
   const bool trains = use == Use::kTraining;
-  const tensor::Capabilities can = device->capabilities();
-  const tensor::Precisions has = trains ? can.training : can.prediction;
+  const Capabilities can = device->capabilities();
+  const Precisions has = trains ? can.training : can.prediction;
   if (has.has(precision)) return device;
   throw Error{Code::kUsage, "--precision: device " + device->name() +
                                 (trains ? " trains in " : " predicts in ") +
@@ -137,10 +130,11 @@ std::unique_ptr<tensor::Device> open_device(std::string_view name,
                                 std::string(name_of(precision))};
 }
 
-std::vector<std::unique_ptr<tensor::Device>> open_lanes(
-    std::string_view name, int threads, tensor::Precision precision, Use use) {
+std::vector<std::unique_ptr<Device>> open_lanes(std::string_view name,
+                                                int threads,
+                                                Precision precision, Use use) {
   require(threads > 0, "lanes without a thread");
-  std::vector<std::unique_ptr<tensor::Device>> lanes;
+  std::vector<std::unique_ptr<Device>> lanes;
   if (is_cuda(name)) {
     for (const int gpu : gpus_of(name))
       lanes.push_back(

@@ -16,13 +16,12 @@ namespace dl::device {
 enum class Use { kTraining, kPrediction };
 
 // "float32", "tf32" or "bfloat16".  Throws Error: kUsage, it is none of these.
-tensor::Precision precision_of(std::string_view name);
-std::string_view name_of(tensor::Precision precision);
+Precision precision_of(std::string_view name);
+std::string_view name_of(Precision precision);
 
 // The same, as it is in a device whose numbers are float64 throughout:
 // "float64".
-std::string_view name_of(tensor::Precision precision,
-                         const tensor::Device& device);
+std::string_view name_of(Precision precision, const Device& device);
 
 // The device that "auto" stands for here: cuda where a GPU can be seen, else
 // cpu.
@@ -43,17 +42,15 @@ Choice choose_device();
 // Throws Error: kUnavailable, there is no such device here (never falls back
 // silently); kUsage, the name is none of these, or the device has no such
 // precision for this use.
-std::unique_ptr<tensor::Device> open_device(
-    std::string_view name,
-    tensor::Precision precision = tensor::Precision::kFloat32,
-    Use use = Use::kTraining);
+std::unique_ptr<Device> open_device(std::string_view name,
+                                    Precision precision = Precision::kFloat32,
+                                    Use use = Use::kTraining);
 
 // One device a thread: `threads` streams for cpu and reference, one for each
 // GPU.
-std::vector<std::unique_ptr<tensor::Device>> open_lanes(
+std::vector<std::unique_ptr<Device>> open_lanes(
     std::string_view name, int threads,
-    tensor::Precision precision = tensor::Precision::kFloat32,
-    Use use = Use::kTraining);
+    Precision precision = Precision::kFloat32, Use use = Use::kTraining);
 
 // Whether open_lanes() knows the name; whether there is such a device is not
 // looked at.  Throws Error: kUsage, it does not.

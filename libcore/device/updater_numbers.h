@@ -44,9 +44,7 @@ struct NadamMomentum {
 
 // scale: in place of the step's.  Shares are rounded from doubles: 1 - 0.999f
 // has lost digits.
-inline UpdaterNumbers updater_numbers(const tensor::UpdaterStep& step,
-                                      double scale) {
-  using tensor::Updater;
+inline UpdaterNumbers updater_numbers(const UpdaterStep& step, double scale) {
   double rate = step.learning_rate, nudge = 0;
   const auto t = static_cast<double>(step.step);
   switch (step.kind) {
@@ -74,8 +72,8 @@ inline UpdaterNumbers updater_numbers(const tensor::UpdaterStep& step,
       break;
   }
   double inside = 0, epsilon = step.epsilon;
-  if (step.epsilon_at == tensor::EpsilonAt::kSquare) std::swap(inside, epsilon);
-  if (step.epsilon_at == tensor::EpsilonAt::kCorrected)
+  if (step.epsilon_at == EpsilonAt::kSquare) std::swap(inside, epsilon);
+  if (step.epsilon_at == EpsilonAt::kCorrected)
     epsilon *= std::sqrt(1 - std::pow(step.beta2, t));
   const auto real = [](double x) { return static_cast<float>(x); };
   return {.scale = real(scale),

@@ -23,7 +23,7 @@ namespace dl::eval {
 
 // Most outputs a document may speak of.
 constexpr std::int64_t kMaxOutputs = std::int64_t{1} << 20;
-// Less counts as this in logarithms, as in tensor::Device::loss().
+// Less counts as this in logarithms, as in device::Device::loss().
 constexpr double kLeastProbability = 1e-10;
 // Largest count a document may hold: what JSON readers agree on.
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 53;

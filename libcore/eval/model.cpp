@@ -19,7 +19,7 @@ std::size_t place_of(const Evaluation& evaluation, const Subjects& subjects) {
 
 std::string usual_kind(const nn::Model& model, std::size_t output,
                        bool threshold_given) {
-  using tensor::Activation;
+  using device::Activation;
   const nn::NetworkConfig& config = model.config;
   if (const auto target = config.layers[config.outputs[output]].target)
     return nn::target_source(config, *target) ? "regression" : "";
@@ -27,7 +27,7 @@ std::string usual_kind(const nn::Model& model, std::size_t output,
   const bool logits = nn::layers::is_from_logits(
       config.layers[config.outputs[output]].settings);
   const Activation last =
-      logits ? tensor::activation_inside(spec.loss.kind).value()
+      logits ? device::activation_inside(spec.loss.kind).value()
              : spec.activation.kind;
   const bool by_sign =
       nn::sides_are_classes(model.data, model.config, output) ||

@@ -68,7 +68,7 @@ struct Flow {
 // computes its slice of the units, and of the inputs' gradients, for the whole
 // mini-batch.  The gradients of parameters are not the lane's own then.
 struct Joint {
-  tensor::Slice slice;
+  device::Slice slice;
   // Room that all lanes share.  Each lane writes its rows to `given`; they
   // meet; each writes its slice of all rows to `made`; they meet, and each
   // reads its rows there.
@@ -77,7 +77,7 @@ struct Joint {
 
 // The parts that a layer is built from.
 struct LayerSite {
-  tensor::Device* device = nullptr;
+  device::Device* device = nullptr;
   const Settings* settings = nullptr;
   int index = 0;           // place in the network
   std::uint64_t seed = 0;  // of the network
@@ -119,15 +119,15 @@ struct LayerSite {
 // Device memory of a network; says how much it is.
 class Memory {
  public:
-  explicit Memory(tensor::Device& device) : device_(&device) {}
+  explicit Memory(device::Device& device) : device_(&device) {}
   // Zeros; they live as long as this.  Without elements: an empty view.
   tensor::View allocate(tensor::Shape shape);
   tensor::View allocate(tensor::Shape shape, tensor::DType dtype);
   std::size_t bytes() const { return bytes_; }
-  tensor::Device& device() const { return *device_; }
+  device::Device& device() const { return *device_; }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
   std::vector<std::unique_ptr<tensor::Buffer>> buffers_;
   std::size_t bytes_ = 0;
 };

@@ -14,7 +14,7 @@ namespace {
 // Updater of frozen parameters.
 UpdaterConfig no_updater() {
   UpdaterConfig none;
-  none.kind = tensor::Updater::kNone;
+  none.kind = device::Updater::kNone;
   return none;
 }
 
@@ -80,7 +80,7 @@ void Builder::extend_state(const Segment& segment) {
     ranges.push_back(
         {.begin = segment.offset,
          .end = segment.offset,
-         .per_parameter = tensor::state_per_parameter(updater.kind),
+         .per_parameter = device::state_per_parameter(updater.kind),
          .offset = layout_.state_count,
          .updater = updater});
   ranges.back().end += segment.elements();
@@ -298,29 +298,29 @@ std::vector<LayerSummary> summarise(const NetworkConfig& config,
   return rows;
 }
 
-const char* state_name(tensor::Updater kind, int index) {
+const char* state_name(device::Updater kind, int index) {
   switch (kind) {
-    case tensor::Updater::kAdam:
-    case tensor::Updater::kAdamW:
-    case tensor::Updater::kNadam:
+    case device::Updater::kAdam:
+    case device::Updater::kAdamW:
+    case device::Updater::kNadam:
       return index == 0 ? "m" : "v";
-    case tensor::Updater::kAmsGrad:
+    case device::Updater::kAmsGrad:
       return index == 0 ? "m" : index == 1 ? "v" : "x";
-    case tensor::Updater::kAdaMax:
+    case device::Updater::kAdaMax:
       return index == 0 ? "m" : "n";
-    case tensor::Updater::kAdaBelief:
+    case device::Updater::kAdaBelief:
       return index == 0 ? "m" : "s";
-    case tensor::Updater::kAdaDelta:
+    case device::Updater::kAdaDelta:
       return index == 0 ? "d" : "s";
-    case tensor::Updater::kNesterov:
-    case tensor::Updater::kMomentum:
+    case device::Updater::kNesterov:
+    case device::Updater::kMomentum:
       return "v";
-    case tensor::Updater::kAdaGrad:
+    case device::Updater::kAdaGrad:
       return "h";
-    case tensor::Updater::kRmsProp:
+    case device::Updater::kRmsProp:
       return "s";
-    case tensor::Updater::kSgd:
-    case tensor::Updater::kNone:
+    case device::Updater::kSgd:
+    case device::Updater::kNone:
       break;
   }
   throw Error{Code::kBug, "internal error: an updater without state"};

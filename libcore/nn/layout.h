@@ -93,7 +93,7 @@ std::vector<LayerSummary> summarise(const NetworkConfig& config,
                                     const Layout& layout);
 
 // The name of component `index` of an updater's state: adam "m", "v".
-const char* state_name(tensor::Updater kind, int index);
+const char* state_name(device::Updater kind, int index);
 
 }  // namespace dl::nn
 

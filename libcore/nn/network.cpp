@@ -34,19 +34,19 @@ namespace {
 enum class Goal { kGradient, kUpdate, kParameters };
 
 // Sum over devices that have memories of their own.
-std::unique_ptr<tensor::LaneSum> sum_of(
-    std::span<const std::unique_ptr<tensor::Device>> devices) {
+std::unique_ptr<device::LaneSum> sum_of(
+    std::span<const std::unique_ptr<device::Device>> devices) {
   if (devices.size() < 2) return nullptr;
-  std::vector<tensor::Device*> lanes(devices.size());
+  std::vector<device::Device*> lanes(devices.size());
   std::ranges::transform(devices, lanes.begin(),
-                         &std::unique_ptr<tensor::Device>::get);
+                         &std::unique_ptr<device::Device>::get);
   return devices.front()->lane_sum(lanes);
 }
 
 // A device has the team's threads for as long as this lives.
 class WithThreads {
  public:
-  WithThreads(tensor::Device& device, LaneTeam& team) : device_(device) {
+  WithThreads(device::Device& device, LaneTeam& team) : device_(device) {
     device.use(&team.threads());
   }
   ~WithThreads() { device_.use(nullptr); }
@@ -54,7 +54,7 @@ class WithThreads {
   WithThreads& operator=(const WithThreads&) = delete;
 
  private:
-  tensor::Device& device_;
+  device::Device& device_;
 };
 
 }  // namespace
@@ -63,7 +63,7 @@ class WithThreads {
 // here: a std::function that captured them would be allocated each time.
 struct Network::State {
   State(NetworkConfig network, const data::Normalizers& scaling,
-        std::int64_t largest, std::vector<std::unique_ptr<tensor::Device>> all,
+        std::int64_t largest, std::vector<std::unique_ptr<device::Device>> all,
         bool with_gradients, std::span<const float> given);
 
   void start(std::span<const float> given);
@@ -93,11 +93,11 @@ struct Network::State {
                  std::span<Prediction> made) const;
   void predict_segments(std::span<const Part> given,
                         std::span<Prediction> made);
-  bool update(const Position& position, tensor::UpdateTo target,
+  bool update(const Position& position, device::UpdateTo target,
               const UpdateSink& shown_to);
   void write_update(int lane, bool guarded);
   Found found();
-  tensor::Device& device(int lane) {
+  device::Device& device(int lane) {
     return *devices[static_cast<std::size_t>(lane)];
   }
 
@@ -106,7 +106,7 @@ struct Network::State {
   void prepare_expected();
   void settle_expected(std::uint64_t serial);
 
-  std::vector<std::unique_ptr<tensor::Device>> devices;
+  std::vector<std::unique_ptr<device::Device>> devices;
   LaneTeam team;
   NetworkConfig config;
   data::Normalizers normalizers;
@@ -143,7 +143,7 @@ struct Network::State {
   Batch batch;
   Carry carry = Carry::kNothing;
   Position at;
-  tensor::UpdateTo to = tensor::UpdateTo::kGradient;
+  device::UpdateTo to = device::UpdateTo::kGradient;
   double most_loss = 0;
   const UpdateSink* sink = nullptr;
   const GradientSink* gradient_sink = nullptr;
@@ -159,7 +159,7 @@ struct Network::State {
 
 Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
                       std::int64_t largest,
-                      std::vector<std::unique_ptr<tensor::Device>> all,
+                      std::vector<std::unique_ptr<device::Device>> all,
                       bool with_gradients, std::span<const float> given)
     : devices(std::move(all)),
       team(static_cast<int>(devices.size()), sum_of(devices)),
@@ -296,7 +296,7 @@ double Network::State::loss() const {
   return sum;
 }
 
-bool Network::State::update(const Position& position, tensor::UpdateTo target,
+bool Network::State::update(const Position& position, device::UpdateTo target,
                             const UpdateSink& shown_to) {
   require(training, "an update of a network compiled without");
   at = position;
@@ -310,7 +310,7 @@ bool Network::State::update(const Position& position, tensor::UpdateTo target,
 // Parameters that are finite are held to their constraints.
 Network::Found Network::State::found() {
   const UpdatePlan::Found all = update_plan.found(device(0));
-  if (all.update_finite && to == tensor::UpdateTo::kParameters &&
+  if (all.update_finite && to == device::UpdateTo::kParameters &&
       !constraints.empty())
     team.run(hold);
   return {all.loss, all.gradient_finite, all.update_finite};
@@ -318,7 +318,7 @@ Network::Found Network::State::found() {
 
 Network::Network(NetworkConfig config, const data::Normalizers& normalizers,
                  std::int64_t max_batch,
-                 std::vector<std::unique_ptr<tensor::Device>> lanes,
+                 std::vector<std::unique_ptr<device::Device>> lanes,
                  bool training, std::span<const float> parameters, Start start)
     : state_(std::make_unique<State>(std::move(config), normalizers, max_batch,
                                      std::move(lanes), training, parameters)) {
@@ -342,7 +342,7 @@ std::size_t Network::memory_bytes() const {
   return bytes;
 }
 
-tensor::Device& Network::device() { return state_->device(0); }
+device::Device& Network::device() { return state_->device(0); }
 
 void Network::check_data(const data::Metadata& metadata) const {
   check_metadata(metadata, state_->wanted, state_->training);
@@ -453,7 +453,7 @@ double Network::compute_gradient(const Batch& batch, const Position& at,
 }
 
 Network::Found Network::step(const Batch& batch, const Position& at,
-                             std::int64_t segment, tensor::UpdateTo to,
+                             std::int64_t segment, device::UpdateTo to,
                              const UpdateSink& sink, double most_loss) {
   static const GradientSink kNobody;
   State& s = *state_;
@@ -462,7 +462,7 @@ Network::Found Network::step(const Batch& batch, const Position& at,
   s.most_loss = most_loss;
   s.to = to;
   s.sink = &sink;
-  s.begin_device_step(segment, to == tensor::UpdateTo::kGradient
+  s.begin_device_step(segment, to == device::UpdateTo::kGradient
                                    ? Goal::kUpdate
                                    : Goal::kParameters);
   s.team.run(s.step);
@@ -474,11 +474,11 @@ Network::Found Network::step(const Batch& batch, const Position& at,
 bool Network::gradient_is_finite() const { return state_->gradient_finite; }
 
 bool Network::compute_update(const Position& at, const UpdateSink& sink) {
-  return state_->update(at, tensor::UpdateTo::kGradient, sink);
+  return state_->update(at, device::UpdateTo::kGradient, sink);
 }
 
 bool Network::apply_update(const Position& at) {
-  return state_->update(at, tensor::UpdateTo::kParameters, {});
+  return state_->update(at, device::UpdateTo::kParameters, {});
 }
 
 double Network::regularization_score() {

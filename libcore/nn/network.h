@@ -118,7 +118,7 @@ class Network {
   // kernel 5x5 is larger than its input 4x4x50".
   Network(NetworkConfig config, const data::Normalizers& normalizers,
           std::int64_t max_batch,
-          std::vector<std::unique_ptr<tensor::Device>> lanes, bool training,
+          std::vector<std::unique_ptr<device::Device>> lanes, bool training,
           std::span<const float> parameters = {}, Start start = Start::kDrawn);
   ~Network();
 
@@ -131,7 +131,7 @@ class Network {
   std::size_t memory_bytes() const;
 
   // The first lane's device: up- and downloads the flat vectors.
-  tensor::Device& device();
+  device::Device& device();
 
   // Checks that data of this kind fits: features of the input's shape (a flat
   // row of as many elements fits as well), labels of the loss's kind (a
@@ -181,7 +181,7 @@ class Network {
     bool update_finite;    // of what was written; false if nothing was
   };
   Found step(const Batch& batch, const Position& at, std::int64_t segment,
-             tensor::UpdateTo to, const UpdateSink& sink, double most_loss);
+             device::UpdateTo to, const UpdateSink& sink, double most_loss);
   // Per layer: gradient normalization, l1 and l2 (not for batch_norm), then
   // its updater: update() holds what is to be subtracted from the parameters.
   // Once after each compute_gradient().

@@ -32,7 +32,7 @@ class Bench {
     device->fill(buffers_.back()->view(), 1.0 / 64);
     return buffers_.back()->view();
   }
-  std::unique_ptr<tensor::Device> device = dl::device::open_device("cpu");
+  std::unique_ptr<device::Device> device = dl::device::open_device("cpu");
 
  private:
   std::vector<std::unique_ptr<tensor::Buffer>> buffers_;

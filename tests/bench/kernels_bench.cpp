@@ -15,7 +15,7 @@
 
 namespace {
 
-using namespace dl::tensor;
+using namespace dl::device;
 using benchmark::State;
 using dl::bench::add;
 using dl::bench::Bench;
@@ -235,12 +235,12 @@ void add_updaters() {
             [=](State& state) {
               Bench b;
               const View g = b.array({n}), w = b.array({n});
-              dl::tensor::StateViews views;
+              dl::device::StateViews views;
               for (int i = 0; i < c.state; ++i)
                 views[static_cast<std::size_t>(i)] = b.array({n});
               const auto number =
                   b.device->allocate({1}, dl::tensor::DType::kF64);
-              const dl::tensor::Updating all[] = {
+              const dl::device::Updating all[] = {
                   {.number = number->view(),
                    .step = {.l2 = 1e-4, .kind = c.kind, .learning_rate = 1e-3},
                    .gradient = g,

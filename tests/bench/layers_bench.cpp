@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace dl::tensor;
+using namespace dl::device;
 using benchmark::State;
 using dl::bench::add;
 using dl::bench::Bench;

@@ -38,7 +38,7 @@ struct Args {
   std::int64_t elements = 100'000'000;
 };
 
-double median_seconds(dl::tensor::Device& device,
+double median_seconds(dl::device::Device& device,
                       const std::function<void()>& prepare,
                       const std::function<void()>& work) {
   using Clock = std::chrono::steady_clock;

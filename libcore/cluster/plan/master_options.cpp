@@ -41,11 +41,11 @@ std::string evaluation_for(const nn::NetworkConfig& network, std::size_t output,
   if (const auto target = network.layers[network.outputs[output]].target)
     return nn::target_source(network, *target) ? "regression" : "";
   switch (output_of(network, output).loss.kind) {
-    case tensor::Loss::kNegativeLogLikelihood:
-    case tensor::Loss::kFocal:
+    case device::Loss::kNegativeLogLikelihood:
+    case device::Loss::kFocal:
       return "classification";
-    case tensor::Loss::kBinaryCrossEntropy:
-    case tensor::Loss::kBinaryFocal:
+    case device::Loss::kBinaryCrossEntropy:
+    case device::Loss::kBinaryFocal:
       return nn::layers::is_from_logits(
                  network.layers[network.outputs[output]].settings)
                  ? "binary:threshold=0"
@@ -127,10 +127,10 @@ bool has_updater(const nn::NetworkConfig& network, F like) {
 }
 
 bool is_adaptive(const nn::UpdaterConfig& updater) {
-  const tensor::Updater kind = updater.kind;
-  return kind != tensor::Updater::kNone && kind != tensor::Updater::kSgd &&
-         kind != tensor::Updater::kNesterov &&
-         kind != tensor::Updater::kMomentum;
+  const device::Updater kind = updater.kind;
+  return kind != device::Updater::kNone && kind != device::Updater::kSgd &&
+         kind != device::Updater::kNesterov &&
+         kind != device::Updater::kMomentum;
 }
 
 }  // namespace

@@ -16,8 +16,8 @@
 namespace dl::cluster {
 namespace {
 
-bool is_never_negative(tensor::Activation activation) {
-  using tensor::Activation;
+bool is_never_negative(device::Activation activation) {
+  using device::Activation;
   switch (activation) {
     case Activation::kRelu:
     case Activation::kRelu6:

@@ -26,14 +26,14 @@ void for_each_updater(const nn::NetworkConfig& network, const Visit& visit) {
 // Momentum; adam and its kin have it as beta1.
 double momentum_of(const nn::UpdaterConfig& updater) {
   switch (updater.kind) {
-    case tensor::Updater::kNone:
-    case tensor::Updater::kSgd:
-    case tensor::Updater::kAdaGrad:
-    case tensor::Updater::kRmsProp:
-    case tensor::Updater::kAdaDelta:
+    case device::Updater::kNone:
+    case device::Updater::kSgd:
+    case device::Updater::kAdaGrad:
+    case device::Updater::kRmsProp:
+    case device::Updater::kAdaDelta:
       return 0;
-    case tensor::Updater::kNesterov:
-    case tensor::Updater::kMomentum:
+    case device::Updater::kNesterov:
+    case device::Updater::kMomentum:
       return updater.momentum.largest();
     default:
       return updater.beta1;
@@ -55,14 +55,14 @@ nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network) {
                                      layer.name + "' " + why +
                                      "; use --share update"};
     };
-    if (updater.kind != tensor::Updater::kSgd &&
-        updater.kind != tensor::Updater::kNesterov)
+    if (updater.kind != device::Updater::kSgd &&
+        updater.kind != device::Updater::kNesterov)
       refuse("is neither sgd nor nesterov");
-    if (updater.kind == tensor::Updater::kNesterov &&
+    if (updater.kind == device::Updater::kNesterov &&
         updater.momentum.kind != nn::Schedule::Kind::kFixed)
       refuse("has a momentum that changes");
     const nn::Regularization& regularization = layer.training.regularization;
-    if (updater.kind == tensor::Updater::kNesterov &&
+    if (updater.kind == device::Updater::kNesterov &&
         (regularization.weight_decay > 0 ||
          regularization.weight_decay_bias > 0))
       refuse("has a momentum, which its weight_decay may not go through");
@@ -73,7 +73,7 @@ nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network) {
   for_each_updater(network, check);
   require(common != nullptr, "a network without parameters");
   nn::UpdaterConfig updater = *common;
-  if (updater.kind == tensor::Updater::kSgd) updater.momentum = {};
+  if (updater.kind == device::Updater::kSgd) updater.momentum = {};
   return updater;
 }
 
@@ -97,7 +97,7 @@ double largest_momentum(const nn::NetworkConfig& network) {
 
 nn::NetworkConfig without_updaters(nn::NetworkConfig network) {
   nn::UpdaterConfig plain;
-  plain.kind = tensor::Updater::kSgd;
+  plain.kind = device::Updater::kSgd;
   plain.learning_rate.initial = 1;
   for (nn::LayerConfig& layer : network.layers)
     layer.training.updater = layer.training.bias_updater = plain;

@@ -45,7 +45,7 @@ class SharingRehearsal {
  private:
   Replica& replica_;
   const bool ahead_;
-  tensor::Device* const keeper_;
+  device::Device* const keeper_;
   UpdateCoder coder_;
   std::unique_ptr<SharedParameters> parameters_;
   Apply apply_;

@@ -18,7 +18,7 @@ namespace dl::cluster {
 Replica::Replica(const nn::NetworkConfig& config,
                  const data::Normalizers& normalizers, std::int64_t batch,
                  const std::string& device, int threads, nn::Start start,
-                 tensor::Precision precision) {
+                 device::Precision precision) {
   auto lanes = device::open_lanes(device, threads, precision);
   device_ = lanes.front().get();
   try {
@@ -118,7 +118,7 @@ std::span<float> Replica::room() {
   return device_->on_host(network_->update());
 }
 
-tensor::Device* Replica::keeper() {
+device::Device* Replica::keeper() {
   const tensor::View parameters = network_->parameters();
   const bool apart = parameters.elements() > 0 &&
                      device_->real() == tensor::DType::kF32 &&
@@ -128,11 +128,11 @@ tensor::Device* Replica::keeper() {
 
 Replica::Step Replica::compute(const nn::Batch& batch, const nn::Position& at,
                                const UpdateSink& sink) {
-  return step(batch, at, tensor::UpdateTo::kGradient, sink);
+  return step(batch, at, device::UpdateTo::kGradient, sink);
 }
 
 Replica::Step Replica::train(const nn::Batch& batch, const nn::Position& at) {
-  return step(batch, at, tensor::UpdateTo::kParameters, {});
+  return step(batch, at, device::UpdateTo::kParameters, {});
 }
 
 std::span<const float> Replica::update_on_host() {
@@ -142,7 +142,7 @@ std::span<const float> Replica::update_on_host() {
 }
 
 Replica::Step Replica::step(const nn::Batch& batch, const nn::Position& at,
-                            tensor::UpdateTo to, const UpdateSink& sink) {
+                            device::UpdateTo to, const UpdateSink& sink) {
   require(!parameters_lost_, "a step from parameters that another has lost");
   const tensor::View statistics = network_->statistics();
   const bool keep = !statistics.empty() && statistics.elements() > 0;
@@ -153,7 +153,7 @@ Replica::Step Replica::step(const nn::Batch& batch, const nn::Position& at,
   failpoint("worker.compute");
   if (network_->segments() == 1)
     step = this->step(batch, 0, at, to, sink);
-  else if (to == tensor::UpdateTo::kParameters)
+  else if (to == device::UpdateTo::kParameters)
     step = each_segment(batch, at);
   else
     step = compute_segments(batch, at, sink);
@@ -200,9 +200,9 @@ std::string Replica::fault_of(double loss, bool gradient_finite) const {
 }
 
 Replica::Step Replica::step(const nn::Batch& batch, std::int64_t segment,
-                            const nn::Position& at, tensor::UpdateTo to,
+                            const nn::Position& at, device::UpdateTo to,
                             const UpdateSink& sink) {
-  const bool apply = to == tensor::UpdateTo::kParameters;
+  const bool apply = to == device::UpdateTo::kParameters;
   const double most = failpoint("worker.nan") ? -1 : most_loss();
   std::span<const float> all;
   nn::UpdateSink show;
@@ -238,7 +238,7 @@ Replica::Step Replica::each_segment(const nn::Batch& batch,
     here.iteration = at.iteration * count + s;
     here.afresh = at.afresh * count;
     if (s > 0) here.batch = mix({at.batch, static_cast<std::uint64_t>(s)});
-    const Step one = step(batch, s, here, tensor::UpdateTo::kParameters, {});
+    const Step one = step(batch, s, here, device::UpdateTo::kParameters, {});
     all.loss += one.loss;
     all.fault = one.fault;
     all.updater_afresh = one.updater_afresh;

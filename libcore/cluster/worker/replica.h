@@ -35,7 +35,7 @@ class Replica {
   Replica(const nn::NetworkConfig& config, const data::Normalizers& normalizers,
           std::int64_t batch, const std::string& device, int threads,
           nn::Start start = nn::Start::kDrawn,
-          tensor::Precision precision = tensor::Precision::kFloat32);
+          device::Precision precision = device::Precision::kFloat32);
 
   nn::Network& network() { return *network_; }
   // Elements of each tensor of the parameters, in their order.
@@ -65,7 +65,7 @@ class Replica {
 
   // The device where parameters and updates can stay in its memory from step to
   // step: it is not the host's, and of float.  Else null.
-  tensor::Device* keeper();
+  device::Device* keeper();
 
   // Forward, backward and updater for one mini-batch, or for each segment of
   // it (Network::segments()), each from the parameters that the one before
@@ -99,10 +99,10 @@ class Replica {
   Step train(const nn::Batch& batch, const nn::Position& at);
 
  private:
-  Step step(const nn::Batch& batch, const nn::Position& at, tensor::UpdateTo to,
+  Step step(const nn::Batch& batch, const nn::Position& at, device::UpdateTo to,
             const UpdateSink& sink);
   Step step(const nn::Batch& batch, std::int64_t segment,
-            const nn::Position& at, tensor::UpdateTo to,
+            const nn::Position& at, device::UpdateTo to,
             const UpdateSink& sink);
   double most_loss() const;
   std::string fault_of(double loss, bool gradient_finite) const;
@@ -114,7 +114,7 @@ class Replica {
   std::vector<float> get(tensor::View from);
   void set(tensor::View to, std::span<const float> values, const char* what);
 
-  tensor::Device* device_ = nullptr;  // of the first lane, owned by network_
+  device::Device* device_ = nullptr;  // of the first lane, owned by network_
   std::unique_ptr<nn::Network> network_;
   std::optional<double> loss_of_chance_;  // nn/data/baseline_loss.h
   tensor::Tensor scratch_;

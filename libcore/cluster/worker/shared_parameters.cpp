@@ -7,7 +7,7 @@
 
 namespace dl::cluster {
 
-tensor::Device* keeper_of(Replica& replica, const SharingSettings& settings,
+device::Device* keeper_of(Replica& replica, const SharingSettings& settings,
                           double momentum) {
   using Kind = exchange::StalenessRule::Kind;
   nn::Network& network = replica.network();
@@ -103,7 +103,7 @@ void HostParameters::step_alone(float rate, std::span<const float> update) {
 
 // --- On a device ------------------------------------------------------------
 
-DeviceParameters::DeviceParameters(Replica& replica, tensor::Device& device)
+DeviceParameters::DeviceParameters(Replica& replica, device::Device& device)
     : replica_(replica), device_(device), quanta_(device) {}
 
 void DeviceParameters::take(const State& state) {

@@ -28,7 +28,7 @@ class ParameterHistory;
 // coded updates cross its bus; null: they are the host's.  Momentum of what is
 // sent, fasgd, constraints and parameters of a worker's own between two fetches
 // are the host's arithmetic, which is the master's too.
-tensor::Device* keeper_of(Replica& replica, const SharingSettings& settings,
+device::Device* keeper_of(Replica& replica, const SharingSettings& settings,
                           double momentum);
 
 // Used by one thread at a time.
@@ -91,7 +91,7 @@ class HostParameters final : public SharedParameters {
 class DeviceParameters final : public SharedParameters {
  public:
   // The replica outlives it; device: keeper_of() it.
-  DeviceParameters(Replica& replica, tensor::Device& device);
+  DeviceParameters(Replica& replica, device::Device& device);
 
   void take(const State& state) override;
   void apply(const Apply& apply) override;
@@ -105,7 +105,7 @@ class DeviceParameters final : public SharedParameters {
   tensor::View view() { return apart_ ? apart_->view() : network(); }
 
   Replica& replica_;
-  tensor::Device& device_;
+  device::Device& device_;
   exchange::DeviceQuanta quanta_;
   std::unique_ptr<tensor::Buffer> apart_;  // once there are other workers
   bool changed_ = true;                    // as of HostParameters

@@ -121,7 +121,7 @@ class SharingLearner : public Learner {
   std::optional<nn::UpdaterConfig> updater_;  // if gradients are shared
   Mailbox& mail_;
   Log log_;
-  tensor::Device* const keeper_;  // of parameters and residual; null: the host
+  device::Device* const keeper_;  // of parameters and residual; null: the host
   const bool sees_pieces_;        // what the updater writes is in host memory
   UpdateCoder coder_;
   // As of update number sequence_.

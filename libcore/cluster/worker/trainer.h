@@ -24,7 +24,7 @@ namespace dl::cluster {
 
 struct TrainerOptions {
   std::string device = "cpu";
-  tensor::Precision precision = tensor::Precision::kFloat32;
+  device::Precision precision = device::Precision::kFloat32;
   int threads = 1;
   std::string data_root = "/";
   std::int64_t prefetch = 0;  // 0: as the master says

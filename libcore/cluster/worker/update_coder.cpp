@@ -46,7 +46,7 @@ UpdateCoder::UpdateCoder(const SharingSettings& settings,
 
 UpdateCoder::UpdateCoder(const SharingSettings& settings,
                          std::span<const std::size_t> tensors,
-                         tensor::Device& device)
+                         device::Device& device)
     : UpdateCoder(
           settings, tensors, nullptr,
           std::make_unique<exchange::DeviceResidual>(

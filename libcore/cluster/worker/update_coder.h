@@ -38,7 +38,7 @@ class UpdateCoder {
   // Coder for updates in the device's memory; it outlives the coder, and its
   // reals are of float. At most exchange::kMostOnDevice elements (kBug).
   UpdateCoder(const SharingSettings& settings,
-              std::span<const std::size_t> tensors, tensor::Device& device);
+              std::span<const std::size_t> tensors, device::Device& device);
 
   // Before an update: the learning rates that it is made with, of each tensor.
   // What is left of earlier ones shrinks as the rate falls, and thresholds do:

@@ -41,7 +41,7 @@ class Worker {
     hello_.name = options.name;
     hello_.rank = options.rank;
     hello_.device = options.trainer.device;
-    if (options.trainer.precision != tensor::Precision::kFloat32)
+    if (options.trainer.precision != device::Precision::kFloat32)
       hello_.device +=
           " in " + std::string(device::name_of(options.trainer.precision));
     hello_.threads = options.trainer.threads;

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace dl::tensor {
+namespace dl::device {
 
 enum class Activation {
   kIdentity,
@@ -56,6 +56,6 @@ constexpr bool gradient_needs_input(Activation kind) {
          kind == Activation::kCube || kind == Activation::kRationalTanh;
 }
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_ACTIVATION_H_

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "libcore/tensor/view.h"
+#include "libcore/device/api/values.h"
 
-namespace dl::tensor {
+namespace dl::device {
 
 // Where rows lie in wider ones, as parts of one product may: `width` wide (0:
 // heads * head_size), head h begins at column + h * head_size.
@@ -49,6 +49,6 @@ class Attention {
                         View v, View mask) = 0;
 };
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_ATTENTION_H_

@@ -3,9 +3,9 @@
 #ifndef DL_LIBCORE_DEVICE_API_BATCH_NORM_H_
 #define DL_LIBCORE_DEVICE_API_BATCH_NORM_H_
 
-#include "libcore/tensor/view.h"
+#include "libcore/device/api/values.h"
 
-namespace dl::tensor {
+namespace dl::device {
 
 //   xhat = (x - mean[c]) / sqrt(variance[c] + epsilon)
 //   y = gamma[c] xhat + beta[c], or with relu the larger of that and 0
@@ -32,6 +32,6 @@ struct BatchStatistics {
   double decay = 0;
 };
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_BATCH_NORM_H_

@@ -7,7 +7,7 @@
 
 #include "libcore/device/api/precision.h"
 
-namespace dl::tensor {
+namespace dl::device {
 
 struct Capabilities {
   // It spreads work by itself: lanes are to be one.
@@ -20,6 +20,6 @@ struct Capabilities {
   std::int64_t piece = 16384;
 };
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_CAPABILITIES_H_

@@ -11,9 +11,9 @@
 #include <cstdint>
 
 #include "libcore/device/api/activation.h"
-#include "libcore/tensor/view.h"
+#include "libcore/device/api/values.h"
 
-namespace dl::tensor {
+namespace dl::device {
 
 struct Conv2dSpec {
   std::int64_t height = 0, width = 0, channels = 0;  // of the input
@@ -57,6 +57,6 @@ class Conv2d {
   virtual void backward_weights(View dw, View db, View x, View dy) = 0;
 };
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_CONV2D_H_

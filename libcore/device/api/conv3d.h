@@ -11,7 +11,7 @@
 #include "libcore/device/api/conv2d.h"
 #include "libcore/device/api/pool2d.h"
 
-namespace dl::tensor {
+namespace dl::device {
 
 // As Conv2dSpec, with depth first.
 struct Conv3dSpec {
@@ -51,6 +51,6 @@ Pool3dSpec volume_of(const Pool2dSpec& spec);
 inline const Conv3dSpec& volume_of(const Conv3dSpec& spec) { return spec; }
 inline const Pool3dSpec& volume_of(const Pool3dSpec& spec) { return spec; }
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_CONV3D_H_

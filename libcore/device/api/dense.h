@@ -4,9 +4,9 @@
 #define DL_LIBCORE_DEVICE_API_DENSE_H_
 
 #include "libcore/device/api/activation.h"
-#include "libcore/tensor/view.h"
+#include "libcore/device/api/values.h"
 
-namespace dl::tensor {
+namespace dl::device {
 
 // One of as many parts of a result, all of which are computed at the same time,
 // each by a device of its own; on the cpu and reference an element's bits do
@@ -31,6 +31,6 @@ class Dense {
   virtual void freeze_like(const Dense& other) { static_cast<void>(other); }
 };
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_DENSE_H_

@@ -8,7 +8,7 @@
 
 #include "libcore/base/error.h"
 
-namespace dl::tensor {
+namespace dl::device {
 namespace {
 
 std::int64_t extent(std::int64_t in, std::int64_t kernel, std::int64_t stride,
@@ -160,4 +160,4 @@ double initial_state(const UpdaterStep& step) {
   return starts ? step.start.value_or(step.epsilon) : 0;
 }
 
-}  // namespace dl::tensor
+}  // namespace dl::device

@@ -47,10 +47,9 @@
 #include "libcore/device/api/recurrent.h"
 #include "libcore/device/api/strided.h"
 #include "libcore/device/api/updater.h"
-#include "libcore/tensor/tensor.h"
-#include "libcore/tensor/view.h"
+#include "libcore/device/api/values.h"
 
-namespace dl::tensor {
+namespace dl::device {
 
 class Device {
  public:
@@ -295,6 +294,6 @@ class Device {
   virtual void update(UpdateTo to, std::span<const Updating> tensors) = 0;
 };
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_DEVICE_H_

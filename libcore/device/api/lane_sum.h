@@ -3,9 +3,9 @@
 #ifndef DL_LIBCORE_DEVICE_API_LANE_SUM_H_
 #define DL_LIBCORE_DEVICE_API_LANE_SUM_H_
 
-#include "libcore/tensor/view.h"
+#include "libcore/device/api/values.h"
 
-namespace dl::tensor {
+namespace dl::device {
 
 // All lanes make the same calls in the same order, each on its own thread and
 // with what is its own, of one shape and type: reals, or numbers of kF64.  Like
@@ -34,6 +34,6 @@ class LaneSum {
   virtual void give_up() noexcept = 0;
 };
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_LANE_SUM_H_

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace dl::tensor {
+namespace dl::device {
 
 // Over the last dimension, the sum taken of the `window` channels around c that
 // there are:
@@ -17,6 +17,6 @@ struct LocalNorm {
   double k = 2, alpha = 1e-4, beta = 0.75;  // k > 0, others >= 0
 };
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_LOCAL_NORM_H_

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "libcore/device/api/activation.h"
-#include "libcore/tensor/view.h"
+#include "libcore/device/api/values.h"
 
-namespace dl::tensor {
+namespace dl::device {
 
 // The formulas are in dl-network(5), LOSSES.
 enum class Loss {
@@ -81,6 +81,6 @@ constexpr bool needs_logits(Loss kind) {
   return kind == Loss::kFocal || kind == Loss::kBinaryFocal;
 }
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_LOSS_H_

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "libcore/tensor/view.h"
+#include "libcore/device/api/values.h"
 
-namespace dl::tensor {
+namespace dl::device {
 
 // Function of the elements of a window; kPNorm: (sum of |x|^p)^(1/p).
 enum class Pooling { kMax, kAverage, kPNorm };
@@ -34,6 +34,6 @@ class Pool2d {
   virtual void backward(View dx, View dy) = 0;
 };
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_POOL2D_H_

@@ -4,7 +4,7 @@
 #ifndef DL_LIBCORE_DEVICE_API_POOL_STEPS_H_
 #define DL_LIBCORE_DEVICE_API_POOL_STEPS_H_
 
-namespace dl::tensor {
+namespace dl::device {
 
 // y [n, c] = x [n, s, c] pooled over s.  A step whose mask [n, s] (empty: ones)
 // is 0 does not count; where none does, y is 0.  The gradient is given that y
@@ -19,6 +19,6 @@ struct PoolSteps {
 // for each that is padding the one before it that counts.
 enum class StepChoice { kLast, kReversed, kHeld };
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_POOL_STEPS_H_

@@ -3,7 +3,7 @@
 #ifndef DL_LIBCORE_DEVICE_API_PRECISION_H_
 #define DL_LIBCORE_DEVICE_API_PRECISION_H_
 
-namespace dl::tensor {
+namespace dl::device {
 
 // Precision of the factors of products in dense, convolutional, attention and
 // recurrent layers; on GPUs, bfloat16 is also what goes from layer to layer and
@@ -24,6 +24,6 @@ struct Precisions {
   }
 };
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_PRECISION_H_

@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "libcore/device/api/activation.h"
-#include "libcore/tensor/view.h"
+#include "libcore/device/api/values.h"
 
-namespace dl::tensor {
+namespace dl::device {
 
 // The computation of a recurrent layer at each step, from the state h (and c)
 // before it and the input x; s and a are the gate activation and the
@@ -83,6 +83,6 @@ class Recurrent {
                         const RecurrentWeights& gradient) = 0;
 };
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_RECURRENT_H_

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace dl::tensor {
+namespace dl::device {
 
 // Pairs of an element of y and one of x: for all i_k in 0..extent[k]-1
 //
@@ -35,6 +35,6 @@ struct Strided {
   Strided exchanged() const;  // y's side for x's
 };
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_STRIDED_H_

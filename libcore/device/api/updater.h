@@ -8,9 +8,9 @@
 #include <limits>
 #include <optional>
 
-#include "libcore/tensor/view.h"
+#include "libcore/device/api/values.h"
 
-namespace dl::tensor {
+namespace dl::device {
 
 enum class Updater {
   kNone,
@@ -79,6 +79,6 @@ struct Updating {
   StateViews state;
 };
 
-}  // namespace dl::tensor
+}  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_API_UPDATER_H_

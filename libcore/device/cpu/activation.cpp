@@ -134,9 +134,6 @@ DL_VECTOR void log_softmax_row_gradient(float* dx, const float* dy,
 
 namespace {
 
-using tensor::Activation;
-using tensor::ActivationSpec;
-
 // Kernels of a function, for one number and for a row.
 struct ElementKernels {
   void (*forward)(float*, const float*, std::int64_t,

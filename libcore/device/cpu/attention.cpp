@@ -150,13 +150,11 @@ DL_VECTOR void divide_rows(float* y, std::int64_t row, const float* kept,
 namespace {
 
 using kernels::Scores;
-using tensor::AttentionPart;
-using tensor::AttentionSpec;
 using tensor::DType;
 using tensor::Shape;
 using tensor::View;
 
-class CpuAttention final : public tensor::Attention {
+class CpuAttention final : public Attention {
  public:
   CpuAttention(CpuDevice& device, GemmScratch& scratch,
                const AttentionSpec& spec, std::int64_t max_batch)
@@ -293,8 +291,8 @@ class CpuAttention final : public tensor::Attention {
 
 }  // namespace
 
-std::unique_ptr<tensor::Attention> CpuDevice::attention(
-    const AttentionSpec& spec, std::int64_t max_batch) {
+std::unique_ptr<Attention> CpuDevice::attention(const AttentionSpec& spec,
+                                                std::int64_t max_batch) {
   return std::make_unique<CpuAttention>(*this, *gemm_, spec, max_batch);
 }
 

@@ -26,7 +26,7 @@ DL_VECTOR void sum_squares_about(float* s, const float* x, const float* mean,
       });
 }
 
-// A tensor::BatchNorm.
+// A BatchNorm.
 struct Channels {
   const float *mean, *variance, *gamma, *beta;
   double epsilon;
@@ -138,8 +138,6 @@ DL_VECTOR void batch_norm_gradient(float* dx, const float* dy, const float* x,
 }  // namespace kernels
 
 namespace {
-
-using tensor::BatchNorm;
 using tensor::DType;
 using tensor::View;
 

@@ -30,8 +30,6 @@ namespace dl::device {
 namespace {
 
 using dnnl::memory;
-using tensor::Conv2dSpec;
-using tensor::Conv3dSpec;
 using tensor::DType;
 using tensor::Shape;
 using tensor::View;
@@ -174,7 +172,7 @@ struct Pass {
 // are its own, or those of a twin on another device.
 struct FrozenConv {
   FrozenConv(const dnnl::convolution_forward::primitive_desc& descriptor,
-             const tensor::ActivationSpec& activation, OneDnn& dnn,
+             const ActivationSpec& activation, OneDnn& dnn,
              const FrozenConv* twin = nullptr)
       : kept_w(twin ? twin->kept_w : owned(descriptor.weights_desc(), dnn)),
         kept_b(twin ? twin->kept_b : owned(descriptor.bias_desc(), dnn)),
@@ -205,7 +203,7 @@ struct FrozenConv {
   memory kept_w, kept_b;  // shared by twins; w and b are of this device
   dnnl::primitive primitive;
   memory x, y, w, b, scratch;
-  tensor::ActivationSpec f;
+  ActivationSpec f;
 };
 
 // Rows of the result of a frozen convolution, from the rows that they depend
@@ -235,7 +233,7 @@ Conv2dSpec band_of(Conv2dSpec s, std::int64_t first, std::int64_t end,
 }
 
 template <typename Spec>
-class CpuConv final : public tensor::Conv2d {
+class CpuConv final : public Conv2d {
  public:
   CpuConv(const Spec& spec, std::int64_t max_batch, CpuDevice& device,
           OneDnn& dnn, GemmScratch& products, Spread& spread)
@@ -252,7 +250,7 @@ class CpuConv final : public tensor::Conv2d {
     }
   }
 
-  bool freeze(View w, View b, const tensor::ActivationSpec& f) override {
+  bool freeze(View w, View b, const ActivationSpec& f) override {
     check_weights(DType::kF32, spec_, w, b);
     // OpenBLAS's sums depend on the examples beside.
     if (winograd_ && !best_kernels().blas) {
@@ -384,7 +382,7 @@ class CpuConv final : public tensor::Conv2d {
     return passes.emplace(key, with_onednn(make)).first->second;
   }
 
-  void make_frozen(const Descriptions& d, const tensor::ActivationSpec& f,
+  void make_frozen(const Descriptions& d, const ActivationSpec& f,
                    const FrozenConv* twin) {
     with_onednn([&] {
       frozen_.emplace(d.forward(dnn_, true, dnnl::prop_kind::forward_inference),
@@ -503,7 +501,7 @@ class CpuConv final : public tensor::Conv2d {
   OneDnn& dnn_;
   Spread& spread_;
   std::optional<Winograd> winograd_;
-  tensor::ActivationSpec f_;  // that follows, if that is frozen
+  ActivationSpec f_;  // that follows, if that is frozen
   std::optional<FrozenConv> frozen_;
   std::vector<Band> bands_;  // of an example, a thread each
   Passes forward_, data_, weights_;
@@ -511,14 +509,14 @@ class CpuConv final : public tensor::Conv2d {
 
 }  // namespace
 
-std::unique_ptr<tensor::Conv2d> CpuDevice::conv2d(const Conv2dSpec& spec,
-                                                  std::int64_t max_batch) {
+std::unique_ptr<Conv2d> CpuDevice::conv2d(const Conv2dSpec& spec,
+                                          std::int64_t max_batch) {
   return std::make_unique<CpuConv<Conv2dSpec>>(spec, max_batch, *this, *dnn_,
                                                *gemm_, *spread_);
 }
 
-std::unique_ptr<tensor::Conv3d> CpuDevice::conv3d(const Conv3dSpec& spec,
-                                                  std::int64_t max_batch) {
+std::unique_ptr<Conv3d> CpuDevice::conv3d(const Conv3dSpec& spec,
+                                          std::int64_t max_batch) {
   return std::make_unique<CpuConv<Conv3dSpec>>(spec, max_batch, *this, *dnn_,
                                                *gemm_, *spread_);
 }

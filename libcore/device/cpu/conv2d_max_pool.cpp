@@ -49,8 +49,6 @@ DL_VECTOR void greatest_of_four(float* y, std::int32_t* winner,
 }  // namespace kernels
 
 namespace {
-
-using tensor::Conv2dSpec;
 using tensor::DType;
 using tensor::View;
 
@@ -68,7 +66,7 @@ class Room {
   tensor::Tensor memory_;
 };
 
-class CpuConv2dMaxPool final : public tensor::Conv2d {
+class CpuConv2dMaxPool final : public Conv2d {
  public:
   CpuConv2dMaxPool(const Conv2dSpec& spec, std::int64_t max_batch,
                    CpuDevice& device)
@@ -124,7 +122,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
     if (frozen) device_.activate(f_, y, y);
   }
 
-  bool freeze(View w, View b, const tensor::ActivationSpec& f) override {
+  bool freeze(View w, View b, const ActivationSpec& f) override {
     f_ = f;
     if (whole_) return whole_->freeze(w, b, {});
     check_weights(DType::kF32, spec_, w, b);
@@ -376,14 +374,14 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   CpuDevice& device_;
   Conv2dSpec spec_;
   std::int64_t max_batch_;
-  tensor::ActivationSpec f_;  // of a frozen one
-  const Kernels* kernels_;    // of the last forward(), as are the winners
+  ActivationSpec f_;        // of a frozen one
+  const Kernels* kernels_;  // of the last forward(), as are the winners
   std::int64_t lanes_;
   PooledWindows at_;
   std::int64_t chunk_;  // images
   std::int64_t span_;   // the kernel's, in whole vectors
   // By winograd.h, where that suits.
-  std::unique_ptr<tensor::Conv2d> whole_;
+  std::unique_ptr<Conv2d> whole_;
   std::unique_ptr<tensor::Buffer> whole_result_;
   Room images_, window_, packed_, bias_, wide_, best_, turned_, gradients_;
   std::vector<std::uint8_t> winners_;  // [groups][filters][lanes]
@@ -394,8 +392,8 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
 
 }  // namespace
 
-std::unique_ptr<tensor::Conv2d> CpuDevice::conv2d_max_pool(
-    const Conv2dSpec& spec, std::int64_t max_batch) {
+std::unique_ptr<Conv2d> CpuDevice::conv2d_max_pool(const Conv2dSpec& spec,
+                                                   std::int64_t max_batch) {
   check_max_pool(spec, max_batch);
   if (spec.dilation[0] != 1 || spec.dilation[1] != 1 || spec.groups != 1)
     return conv2d_then_max_pool(*this, spec, max_batch);

@@ -11,24 +11,20 @@
 
 namespace dl::device {
 namespace {
-
-using tensor::Activation;
-using tensor::ActivationSpec;
 using tensor::DType;
 using tensor::Shape;
-using tensor::Slice;
 using tensor::View;
 
 // State that predicting lanes share.
 struct FrozenDense {
   View w, b;
   ActivationSpec f;
-  tensor::Precision precision;
+  Precision precision;
   std::once_flag packing;
   PackedMatrix packed;
 };
 
-class CpuDense final : public tensor::Dense {
+class CpuDense final : public Dense {
  public:
   CpuDense(CpuDevice& device, GemmScratch& scratch, Spread& spread)
       : device_(device), scratch_(scratch), spread_(spread) {}
@@ -68,7 +64,7 @@ class CpuDense final : public tensor::Dense {
     return true;
   }
 
-  void freeze_like(const tensor::Dense& other) override {
+  void freeze_like(const Dense& other) override {
     frozen_ = dynamic_cast<const CpuDense&>(other).frozen_;
     used_ = false;
   }
@@ -98,7 +94,7 @@ class CpuDense final : public tensor::Dense {
     const GemmEnd end{.bias = floats(z.b),
                       .relu = z.f.kind == Activation::kRelu};
     const Matrix rows = rows_from(x), weights = rows_from(z.w).transposed();
-    const bool as_it_is = z.precision == tensor::Precision::kFloat32;
+    const bool as_it_is = z.precision == Precision::kFloat32;
     if (used_ || !as_it_is) {
       std::call_once(z.packing,
                      [&] { z.packed.pack(weights, k, n, z.precision); });
@@ -120,7 +116,7 @@ class CpuDense final : public tensor::Dense {
 
 }  // namespace
 
-std::unique_ptr<tensor::Dense> CpuDevice::dense() {
+std::unique_ptr<Dense> CpuDevice::dense() {
   return std::make_unique<CpuDense>(*this, *gemm_, *spread_);
 }
 

@@ -11,8 +11,6 @@
 namespace dl::device {
 namespace kernels {
 
-using tensor::Conv2dSpec;
-
 // Compilers keep these in registers, which they do not do with arrays.
 constexpr std::int64_t kLanes = 16;
 using Sixteen [[gnu::vector_size(kLanes * 4)]] = float;
@@ -92,13 +90,13 @@ DL_VECTOR void tap_sums(const Conv2dSpec& s, std::int64_t batch,
 
 }  // namespace kernels
 
-bool is_large_depthwise(const tensor::Conv2dSpec& spec) {
+bool is_large_depthwise(const Conv2dSpec& spec) {
   return spec.groups == spec.channels && spec.filters == spec.channels &&
          spec.groups > 1 && (spec.kernel[0] > 3 || spec.kernel[1] > 3);
 }
 
-void depthwise_weights(const tensor::Conv2dSpec& spec, std::int64_t batch,
-                       float* dw, const float* x, const float* dy) {
+void depthwise_weights(const Conv2dSpec& spec, std::int64_t batch, float* dw,
+                       const float* x, const float* dy) {
   const std::int64_t taps = spec.kernel[0] * spec.kernel[1];
   for (std::int64_t c = 0; c < spec.channels;) {
     const std::int64_t left = spec.channels - c;

@@ -12,11 +12,11 @@
 namespace dl::device {
 
 // Whether this one is to be taken.
-bool is_large_depthwise(const tensor::Conv2dSpec& spec);
+bool is_large_depthwise(const Conv2dSpec& spec);
 
 // dw [channels, kernel height, kernel width] of x and dy, `batch` images.
-void depthwise_weights(const tensor::Conv2dSpec& spec, std::int64_t batch,
-                       float* dw, const float* x, const float* dy);
+void depthwise_weights(const Conv2dSpec& spec, std::int64_t batch, float* dw,
+                       const float* x, const float* dy);
 
 }  // namespace dl::device
 

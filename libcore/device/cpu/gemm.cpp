@@ -321,8 +321,8 @@ Columns columns_of(std::int64_t n, int i, int parts) {
 }
 
 void PackedMatrix::pack(Matrix b, std::int64_t k, std::int64_t n,
-                        tensor::Precision precision) {
-  const bool rounds = precision == tensor::Precision::kBfloat16;
+                        Precision precision) {
+  const bool rounds = precision == Precision::kBfloat16;
   const bool pairs = rounds && !by_blas();
   const tensor::DType dtype = pairs ? tensor::DType::kI32 : tensor::DType::kF32;
   const std::int64_t room = pairs ? k * paired(n) : Packed::floats(k, n);

@@ -61,7 +61,7 @@ class PackedMatrix {
   // b: [k, n], rounded to `precision`.  Allocates where the shape is larger
   // than ever before, and in bfloat16.
   void pack(Matrix b, std::int64_t k, std::int64_t n,
-            tensor::Precision precision = tensor::Precision::kFloat32);
+            Precision precision = Precision::kFloat32);
   const Packed& packed() const { return packed_; }
 
  private:

@@ -12,7 +12,7 @@ namespace dl::device {
 namespace kernels {
 
 constexpr std::int64_t kNormStrip = 128;
-constexpr std::int64_t kMostHalf = tensor::LocalNorm::kMostWindow / 2;
+constexpr std::int64_t kMostHalf = LocalNorm::kMostWindow / 2;
 // A strip, and what its channels have to see of those beside it.
 constexpr std::int64_t kWideStrip = kNormStrip + 2 * kMostHalf;
 
@@ -88,21 +88,21 @@ DL_VECTOR void local_norm_gradient(float* dx, const float* dy, const float* x,
 
 namespace {
 
-kernels::Norm norm_of(const tensor::LocalNorm& spec, const Rows& rows) {
+kernels::Norm norm_of(const LocalNorm& spec, const Rows& rows) {
   return {spec.window / 2, rows.length, static_cast<float>(spec.k),
           static_cast<float>(spec.alpha), static_cast<float>(spec.beta)};
 }
 
 }  // namespace
 
-void CpuDevice::local_norm(const tensor::LocalNorm& spec, View y, View x) {
+void CpuDevice::local_norm(const LocalNorm& spec, View y, View x) {
   const Rows rows = check_local_norm(tensor::DType::kF32, spec, {y, x});
   kernels::local_norm(y.as<float>(), x.as<float>(), rows.count,
                       norm_of(spec, rows));
 }
 
-void CpuDevice::local_norm_gradient(const tensor::LocalNorm& spec, View dx,
-                                    View dy, View x) {
+void CpuDevice::local_norm_gradient(const LocalNorm& spec, View dx, View dy,
+                                    View x) {
   const Rows rows = check_local_norm(tensor::DType::kF32, spec, {dx, dy, x});
   kernels::local_norm_gradient(dx.as<float>(), dy.as<float>(), x.as<float>(),
                                rows.count, norm_of(spec, rows));

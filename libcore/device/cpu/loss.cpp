@@ -9,8 +9,6 @@
 
 namespace dl::device {
 namespace {
-
-using tensor::LossSpec;
 using tensor::View;
 
 // Sums f(example) over the examples that carry weight.

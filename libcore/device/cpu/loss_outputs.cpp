@@ -9,9 +9,6 @@
 namespace dl::device {
 namespace {
 
-using tensor::Loss;
-using tensor::LossSpec;
-
 constexpr double kClip = 1e-10;
 
 // Contribution of an output to the loss, and its derivative.

@@ -27,9 +27,6 @@ DL_VECTOR void exponentials(float* u, const float* y, float top,
 
 namespace {
 
-using tensor::Loss;
-using tensor::LossSpec;
-
 double softplus(double x) {
   return (x > 0 ? x : 0.0) + std::log1p(std::exp(-std::abs(x)));
 }

@@ -20,7 +20,7 @@ struct Example {
   float* grad;
   double factor;
   double keep, floor;  // of label smoothing
-  const tensor::LossSpec* spec;
+  const LossSpec* spec;
 
   double t(std::int64_t j) const { return keep * target[j] + floor; }
   double weight(std::int64_t j) const {
@@ -36,11 +36,11 @@ using LossRow = double (*)(const Example&);
 
 // Row function of losses that are sums over outputs, each of its own term: null
 // for others.
-LossRow loss_of_outputs(tensor::Loss kind);
+LossRow loss_of_outputs(Loss kind);
 // Row function of losses that look at all outputs at once.
-LossRow loss_of_row(tensor::Loss kind);
+LossRow loss_of_row(Loss kind);
 // With the activation inside.
-LossRow loss_of_logits(const tensor::LossSpec& f);
+LossRow loss_of_logits(const LossSpec& f);
 
 }  // namespace dl::device
 

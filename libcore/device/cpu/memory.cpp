@@ -38,7 +38,7 @@ DL_VECTOR void shift_and_scale(float* to, const T* from, const float* shift,
 using tensor::DType;
 using tensor::Tensor;
 
-CpuDevice::CpuDevice(tensor::Precision weights)
+CpuDevice::CpuDevice(Precision weights)
     : dnn_(with_onednn([] { return std::make_unique<OneDnn>(); })),
       gemm_(std::make_unique<GemmScratch>()),
       spread_(std::make_unique<Spread>()),

@@ -14,8 +14,6 @@
 namespace dl::device {
 namespace kernels {
 
-using tensor::Pool3dSpec;
-
 // Places of a window along one axis: those inside the image.
 struct Span {
   std::int64_t start, begin, end;
@@ -219,12 +217,10 @@ DL_VECTOR void norm_pool_gradient(const Pool3dSpec& s, std::int64_t batch,
 namespace {
 
 using tensor::DType;
-using tensor::Pool3dSpec;
-using tensor::Pooling;
 using tensor::View;
 
 template <typename Spec>
-class CpuPool final : public tensor::Pool2d {
+class CpuPool final : public Pool2d {
  public:
   CpuPool(const Spec& spec, std::int64_t max_batch)
       : given_(spec), spec_(volume_of(spec)), max_batch_(max_batch) {
@@ -299,13 +295,13 @@ class CpuPool final : public tensor::Pool2d {
 
 }  // namespace
 
-std::unique_ptr<tensor::Pool2d> CpuDevice::pool2d(
-    const tensor::Pool2dSpec& spec, std::int64_t max_batch) {
-  return std::make_unique<CpuPool<tensor::Pool2dSpec>>(spec, max_batch);
+std::unique_ptr<Pool2d> CpuDevice::pool2d(const Pool2dSpec& spec,
+                                          std::int64_t max_batch) {
+  return std::make_unique<CpuPool<Pool2dSpec>>(spec, max_batch);
 }
 
-std::unique_ptr<tensor::Pool3d> CpuDevice::pool3d(const Pool3dSpec& spec,
-                                                  std::int64_t max_batch) {
+std::unique_ptr<Pool3d> CpuDevice::pool3d(const Pool3dSpec& spec,
+                                          std::int64_t max_batch) {
   return std::make_unique<CpuPool<Pool3dSpec>>(spec, max_batch);
 }
 

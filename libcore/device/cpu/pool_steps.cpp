@@ -110,8 +110,6 @@ namespace {
 
 using kernels::StepStrip;
 using tensor::DType;
-using tensor::PoolSteps;
-using tensor::StepPooling;
 using tensor::View;
 
 // Calls f(y, x, strip) with the offsets and the extent of each strip.

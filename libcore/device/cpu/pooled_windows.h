@@ -15,7 +15,7 @@ namespace dl::device {
 // All in floats, of one image within its border of zeros unless it says
 // otherwise.
 struct PooledWindows {
-  explicit PooledWindows(const tensor::Conv2dSpec& s)
+  explicit PooledWindows(const Conv2dSpec& s)
       : height(s.height + s.pad_begin[0] + s.pad_end[0]),
         row((s.width + s.pad_begin[1] + s.pad_end[1]) * s.channels),
         image(height * row),

@@ -19,15 +19,11 @@ namespace dl::device {
 namespace {
 
 using kernels::CellStep;
-using tensor::Cell;
 using tensor::DType;
-using tensor::RecurrentSpec;
-using tensor::RecurrentState;
-using tensor::RecurrentWeights;
 using tensor::Shape;
 using tensor::View;
 
-class CpuRecurrent final : public tensor::Recurrent {
+class CpuRecurrent final : public Recurrent {
  public:
   CpuRecurrent(CpuDevice& device, GemmScratch& scratch, Spread& spread,
                const RecurrentSpec& spec, std::int64_t max_batch)
@@ -65,7 +61,7 @@ class CpuRecurrent final : public tensor::Recurrent {
     const std::int64_t units = spec_.units;
     load(x, mask);
     load_bias(w.bias);
-    if (!frozen_) pack(w, tensor::Precision::kFloat32);
+    if (!frozen_) pack(w, Precision::kFloat32);
     ahead_ = (kRows + batch_ - 1) / batch_;
     begin(state(h_, 0), carried.h, batch_ * units);
     if (!c_.empty()) begin(state(c_, 0), carried.c, batch_ * units);
@@ -121,7 +117,7 @@ class CpuRecurrent final : public tensor::Recurrent {
     buffers_.push_back(device_.allocate(Shape{elements}));
     return buffers_.back()->view();
   }
-  void pack(const RecurrentWeights& w, tensor::Precision precision) {
+  void pack(const RecurrentWeights& w, Precision precision) {
     input_weights_.pack(Matrix{w.input.as<float>(), spec_.inputs}.transposed(),
                         spec_.inputs, width(), precision);
     const Matrix all{w.recurrent.as<float>(), spec_.units};
@@ -382,8 +378,8 @@ class CpuRecurrent final : public tensor::Recurrent {
 
 }  // namespace
 
-std::unique_ptr<tensor::Recurrent> CpuDevice::recurrent(
-    const RecurrentSpec& spec, std::int64_t max_batch) {
+std::unique_ptr<Recurrent> CpuDevice::recurrent(const RecurrentSpec& spec,
+                                                std::int64_t max_batch) {
   return std::make_unique<CpuRecurrent>(*this, *gemm_, *spread_, spec,
                                         max_batch);
 }

@@ -10,8 +10,6 @@
 namespace dl::device::kernels {
 namespace {
 
-using tensor::Activation;
-
 template <typename F>
 DL_INLINE void each(float* x, std::int64_t n, F f) {
   DL_INDEPENDENT
@@ -30,7 +28,7 @@ DL_VECTOR void activate(Activation f, float* x, std::int64_t n) {
       return each(x, n, [](float v) { return tanh_of(v); });
     case Activation::kHardSigmoid:
       return each(x, n, [](float v) {
-        return hard_sigmoid(static_cast<float>(tensor::kCellSlope), v);
+        return hard_sigmoid(static_cast<float>(kCellSlope), v);
       });
     case Activation::kHardTanh:
       return each(x, n, [](float v) { return hard_tanh(v); });
@@ -51,7 +49,7 @@ DL_INLINE float slope(Activation f, float y) {
     case Activation::kTanh:
       return 1.0f - y * y;
     case Activation::kHardSigmoid:
-      return y > 0 && y < 1 ? static_cast<float>(tensor::kCellSlope) : 0.0f;
+      return y > 0 && y < 1 ? static_cast<float>(kCellSlope) : 0.0f;
     case Activation::kHardTanh:
       return y > -1 && y < 1 ? 1.0f : 0.0f;
     case Activation::kSoftsign:

@@ -12,7 +12,7 @@ namespace dl::device::kernels {
 
 struct CellStep {
   std::int64_t batch = 0, units = 0;
-  tensor::Activation activation, gate_activation;
+  Activation activation, gate_activation;
   const float* mask = nullptr;        // [batch], or null: ones
   const float* inner_bias = nullptr;  // gru: bm, [units]
   // lstm, [3 * units] or null; backward adds to their gradient.

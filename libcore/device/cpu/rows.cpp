@@ -127,7 +127,7 @@ void CpuDevice::scatter_add(View dtable, View dy, View index,
                        rows.length);
 }
 
-void CpuDevice::choose_steps(View index, View mask, tensor::StepChoice choice) {
+void CpuDevice::choose_steps(View index, View mask, StepChoice choice) {
   check_choice(DType::kF32, index, mask, choice);
   device::choose_steps<float>(index, mask, choice);
 }

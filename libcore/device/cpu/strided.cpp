@@ -156,8 +156,7 @@ void sum_axes(Axes kept, Axes terms, float* y, const float* x) {
 
 }  // namespace
 
-void CpuDevice::copy_strided(const tensor::Strided& s, View y, View x,
-                             bool add) {
+void CpuDevice::copy_strided(const Strided& s, View y, View x, bool add) {
   check_reals(tensor::DType::kF32, {y, x});
   check_strided(s, y, x, add);
   if (moves_nothing(s)) return;

@@ -183,8 +183,6 @@ DL_VECTOR bool pass(const UpdaterNumbers& numbers, const Arrays& arrays) {
 namespace {
 
 using kernels::Form;
-using tensor::Updater;
-using tensor::UpdaterStep;
 using UpdaterPass = bool (*)(const UpdaterNumbers&, const kernels::Arrays&);
 
 template <Form kForm, bool kDecay>
@@ -218,9 +216,9 @@ UpdaterPass pass_of(Updater kind) {
   return kernels::pass<kernels::Sgd, kForm, kDecay>;
 }
 
-UpdaterPass pass_of(const UpdaterStep& step, tensor::UpdateTo to) {
+UpdaterPass pass_of(const UpdaterStep& step, UpdateTo to) {
   const bool decay = step.decay != 0;
-  if (to == tensor::UpdateTo::kParameters)
+  if (to == UpdateTo::kParameters)
     return decay ? pass_of<Form::kApply, true>(step.kind)
                  : pass_of<Form::kApply, false>(step.kind);
   if (decay) return pass_of<Form::kUpdateRegularized, true>(step.kind);
@@ -229,7 +227,7 @@ UpdaterPass pass_of(const UpdaterStep& step, tensor::UpdateTo to) {
              : pass_of<Form::kUpdate, false>(step.kind);
 }
 
-void update_one(tensor::UpdateTo to, const tensor::Updating& one) {
+void update_one(UpdateTo to, const Updating& one) {
   const tensor::View g = one.gradient, w = one.parameters;
   check_update(tensor::DType::kF32, one.step, to, g, w, one.state);
   const auto scale = gated_scale(one.step, one.number);
@@ -243,9 +241,8 @@ void update_one(tensor::UpdateTo to, const tensor::Updating& one) {
 
 }  // namespace
 
-void CpuDevice::update(tensor::UpdateTo to,
-                       std::span<const tensor::Updating> tensors) {
-  for (const tensor::Updating& one : tensors) update_one(to, one);
+void CpuDevice::update(UpdateTo to, std::span<const Updating> tensors) {
+  for (const Updating& one : tensors) update_one(to, one);
 }
 
 }  // namespace dl::device

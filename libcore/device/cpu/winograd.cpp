@@ -11,8 +11,6 @@
 namespace dl::device {
 namespace {
 
-using tensor::Conv2dSpec;
-
 constexpr std::int64_t kCached = 150'000;  // floats of a block's transforms
 constexpr std::int64_t kFewestTiles = 48, kMostTiles = 240;
 constexpr std::int64_t kFilters = 64;  // of a block

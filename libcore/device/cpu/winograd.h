@@ -26,15 +26,15 @@ namespace dl::device {
 class Winograd {
  public:
   // Whether such a convolution can be computed so, and gains by it.
-  static bool suits(const tensor::Conv2dSpec& spec);
+  static bool suits(const Conv2dSpec& spec);
 
   // `products` is room for the products, used during calls.
-  Winograd(const tensor::Conv2dSpec& spec, GemmScratch& products);
+  Winograd(const Conv2dSpec& spec, GemmScratch& products);
 
   // Floats of scratch that calls for up to `batch` images need.
   std::int64_t scratch(std::int64_t batch) const;
 
-  // Arrays as in tensor::Conv2d; b may be null.
+  // Arrays as in Conv2d; b may be null.
   void forward(std::int64_t batch, float* y, const float* x, const float* w,
                const float* b, float* scratch);
   void backward_data(std::int64_t batch, float* dx, const float* dy,
@@ -67,7 +67,7 @@ class Winograd {
     std::vector<float> bias;
   };
 
-  tensor::Conv2dSpec spec_;
+  Conv2dSpec spec_;
   GemmScratch& products_;
   std::shared_ptr<Frozen> frozen_;
 };

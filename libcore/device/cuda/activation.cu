@@ -12,9 +12,6 @@
 namespace dl::device::cuda {
 namespace {
 
-using tensor::Activation;
-using tensor::ActivationSpec;
-
 // exp(x - top), where top is the largest of a row, and the sum of a row's.
 struct Exponentials {
   Reals x;

@@ -12,11 +12,11 @@ namespace dl::device::cuda {
 
 // An ActivationSpec as kernels take it.
 struct Function {
-  tensor::Activation kind;
+  Activation kind;
   float alpha, threshold, limit;
   bool approximate;
 };
-inline Function function_of(const tensor::ActivationSpec& f) {
+inline Function function_of(const ActivationSpec& f) {
   return {f.kind, static_cast<float>(f.alpha), static_cast<float>(f.threshold),
           static_cast<float>(f.limit), f.approximate};
 }
@@ -83,7 +83,6 @@ DL_BOTH inline Smooth gelu_by_tanh(float x) {
 
 // f(x), but of softmax and log_softmax.
 DL_BOTH inline float apply(const Function& f, float x) {
-  using tensor::Activation;
   switch (f.kind) {
     case Activation::kRelu:
       return x < 0 ? 0.0F : x;
@@ -135,7 +134,6 @@ DL_BOTH inline float apply(const Function& f, float x) {
 
 // f'(x) of x, for those that gradient_needs_input().
 DL_BOTH inline float derivative_at(const Function& f, float x) {
-  using tensor::Activation;
   switch (f.kind) {
     case Activation::kGelu:
       if (f.approximate) return gelu_by_tanh(x).slope;
@@ -159,7 +157,6 @@ DL_BOTH inline float derivative_at(const Function& f, float x) {
 
 // f'(x) of y = f(x), for the others.
 DL_BOTH inline float derivative(const Function& f, float y) {
-  using tensor::Activation;
   switch (f.kind) {
     case Activation::kRelu:
     case Activation::kThresholdedRelu:

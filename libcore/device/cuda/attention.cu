@@ -12,9 +12,6 @@
 #include "libcore/device/cuda/kernel/reduce.h"
 
 namespace dl::device::cuda {
-
-using tensor::AttentionPart;
-using tensor::AttentionSpec;
 using tensor::Shape;
 using tensor::View;
 
@@ -74,7 +71,7 @@ struct Tile {
   std::int64_t example, examples, head, heads, query, queries;
 };
 
-class CudaAttention final : public tensor::Attention {
+class CudaAttention final : public Attention {
  public:
   CudaAttention(CudaDevice& device, const AttentionSpec& spec,
                 std::int64_t max_batch)
@@ -238,8 +235,8 @@ class CudaAttention final : public tensor::Attention {
 
 }  // namespace
 
-std::unique_ptr<tensor::Attention> CudaDevice::attention(
-    const AttentionSpec& spec, std::int64_t max_batch) {
+std::unique_ptr<Attention> CudaDevice::attention(const AttentionSpec& spec,
+                                                 std::int64_t max_batch) {
   return std::make_unique<CudaAttention>(*this, spec, max_batch);
 }
 

@@ -7,8 +7,6 @@
 #include "libcore/device/cuda/kernel/packed_columns.h"
 
 namespace dl::device::cuda {
-
-using tensor::BatchNorm;
 using tensor::View;
 
 namespace {
@@ -162,7 +160,7 @@ void CudaDevice::sum_squares_about(View s, View x, View mean) {
                          });
 }
 
-bool CudaDevice::batch_statistics(const tensor::BatchStatistics& s, View x) {
+bool CudaDevice::batch_statistics(const BatchStatistics& s, View x) {
   const Rows rows = rows_with(x, {s.mean, s.variance});
   const bool running = !s.running_mean.empty();
   if (running) rows_with(x, {s.running_mean, s.running_variance});

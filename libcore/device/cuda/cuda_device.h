@@ -21,14 +21,14 @@
 
 namespace dl::device::cuda {
 
-class CudaDevice final : public tensor::Device {
+class CudaDevice final : public Device {
  public:
   using View = tensor::View;
 
   // precision: of products, not to be used unless capabilities() have it.
   // most_threads: of a block; fewer in tests.
   // Throws Error: kUnavailable, there is no such GPU, or it is not usable.
-  CudaDevice(const Api& api, int gpu, tensor::Precision precision,
+  CudaDevice(const Api& api, int gpu, Precision precision,
              unsigned most_threads = kMostThreads);
   static constexpr unsigned kMostThreads = 1024;
   ~CudaDevice() override { stream_.forget_steps(); }
@@ -41,10 +41,9 @@ class CudaDevice final : public tensor::Device {
   tensor::DType activations() const override {
     return products_.casts() ? tensor::DType::kBF16 : real();
   }
-  tensor::Capabilities capabilities() const override;
+  Capabilities capabilities() const override;
 
-  std::unique_ptr<tensor::LaneSum> lane_sum(
-      std::span<Device* const> lanes) override;
+  std::unique_ptr<LaneSum> lane_sum(std::span<Device* const> lanes) override;
 
   // memory.cu
   using Device::allocate;
@@ -85,8 +84,7 @@ class CudaDevice final : public tensor::Device {
   void bound_norms(View y, double least, double most, double rate) override;
 
   // strided.cu
-  void copy_strided(const tensor::Strided& s, View y, View x,
-                    bool add) override;
+  void copy_strided(const Strided& s, View y, View x, bool add) override;
 
   // rows.cu, scatter.cu
   void extreme(View y, View which, std::span<const View> inputs,
@@ -94,7 +92,7 @@ class CudaDevice final : public tensor::Device {
   void take_where(View dx, View dy, View which, std::int32_t j) override;
   void dot_rows(View s, View a, View b) override;
   void scale_rows(View y, View x, View s, bool add) override;
-  void choose_steps(View index, View mask, tensor::StepChoice choice) override;
+  void choose_steps(View index, View mask, StepChoice choice) override;
   void gather(View y, View table, View index) override;
   void scatter_add(View dtable, View dy, View index,
                    std::int32_t padding) override;
@@ -106,52 +104,52 @@ class CudaDevice final : public tensor::Device {
                     bool transpose_b) override;
   void sum_rows(View s, View x) override;
 
-  std::unique_ptr<tensor::Dense> dense() override;
+  std::unique_ptr<Dense> dense() override;
 
   // conv2d.cpp, exact_conv.cu, conv_max_pool.cu, pool2d.cu
-  std::unique_ptr<tensor::Conv2d> conv2d(const tensor::Conv2dSpec& spec,
-                                         std::int64_t max_batch) override;
-  std::unique_ptr<tensor::Conv2d> conv2d_max_pool(
-      const tensor::Conv2dSpec& spec, std::int64_t max_batch) override;
-  std::unique_ptr<tensor::Pool2d> pool2d(const tensor::Pool2dSpec& spec,
-                                         std::int64_t max_batch) override;
-  std::unique_ptr<tensor::Conv3d> conv3d(const tensor::Conv3dSpec& spec,
-                                         std::int64_t max_batch) override;
-  std::unique_ptr<tensor::Pool3d> pool3d(const tensor::Pool3dSpec& spec,
-                                         std::int64_t max_batch) override;
+  std::unique_ptr<Conv2d> conv2d(const Conv2dSpec& spec,
+                                 std::int64_t max_batch) override;
+  std::unique_ptr<Conv2d> conv2d_max_pool(const Conv2dSpec& spec,
+                                          std::int64_t max_batch) override;
+  std::unique_ptr<Pool2d> pool2d(const Pool2dSpec& spec,
+                                 std::int64_t max_batch) override;
+  std::unique_ptr<Conv3d> conv3d(const Conv3dSpec& spec,
+                                 std::int64_t max_batch) override;
+  std::unique_ptr<Pool3d> pool3d(const Pool3dSpec& spec,
+                                 std::int64_t max_batch) override;
 
   // recurrent.cu
-  std::unique_ptr<tensor::Recurrent> recurrent(
-      const tensor::RecurrentSpec& spec, std::int64_t max_batch) override;
+  std::unique_ptr<Recurrent> recurrent(const RecurrentSpec& spec,
+                                       std::int64_t max_batch) override;
 
   // attention.cu
-  std::unique_ptr<tensor::Attention> attention(
-      const tensor::AttentionSpec& spec, std::int64_t max_batch) override;
+  std::unique_ptr<Attention> attention(const AttentionSpec& spec,
+                                       std::int64_t max_batch) override;
 
   // activation.cu
-  bool activate_gradient_and_sum(const tensor::ActivationSpec& f, View dx,
-                                 View dy, View y, View s) override;
+  bool activate_gradient_and_sum(const ActivationSpec& f, View dx, View dy,
+                                 View y, View s) override;
   void add_bias(View y, View b) override;
   // y = f(y + b), for an elementwise f.
-  void add_bias_and_activate(View y, View b, const tensor::ActivationSpec& f);
-  void activate(const tensor::ActivationSpec& f, View y, View x) override;
-  void activate_gradient(const tensor::ActivationSpec& f, View dx, View dy,
-                         View y, View x) override;
+  void add_bias_and_activate(View y, View b, const ActivationSpec& f);
+  void activate(const ActivationSpec& f, View y, View x) override;
+  void activate_gradient(const ActivationSpec& f, View dx, View dy, View y,
+                         View x) override;
 
   // loss.cu
-  void loss(View number, const tensor::LossSpec& f, View grad, View y,
-            View target, View mask, double scale) override;
-  void loss_with_logits(View number, const tensor::LossSpec& f, View grad,
-                        View z, View target, View mask, double scale) override;
+  void loss(View number, const LossSpec& f, View grad, View y, View target,
+            View mask, double scale) override;
+  void loss_with_logits(View number, const LossSpec& f, View grad, View z,
+                        View target, View mask, double scale) override;
 
   // batch_norm.cu
   void sum_squares_about(View s, View x, View mean) override;
-  void batch_norm(const tensor::BatchNorm& spec, View y, View x) override;
-  bool batch_statistics(const tensor::BatchStatistics& s, View x) override;
-  void batch_norm_sums(const tensor::BatchNorm& spec, View dgamma, View dbeta,
-                       View dy, View x) override;
-  void batch_norm_gradient(const tensor::BatchNorm& spec, View dx, View dy,
-                           View x, View sum_dy, View sum_dy_xhat,
+  void batch_norm(const BatchNorm& spec, View y, View x) override;
+  bool batch_statistics(const BatchStatistics& s, View x) override;
+  void batch_norm_sums(const BatchNorm& spec, View dgamma, View dbeta, View dy,
+                       View x) override;
+  void batch_norm_gradient(const BatchNorm& spec, View dx, View dy, View x,
+                           View sum_dy, View sum_dy_xhat,
                            double count) override;
 
   // group_norm.cu
@@ -161,15 +159,14 @@ class CudaDevice final : public tensor::Device {
                            View gamma, View statistics) override;
 
   // local_norm.cu
-  void local_norm(const tensor::LocalNorm& spec, View y, View x) override;
-  void local_norm_gradient(const tensor::LocalNorm& spec, View dx, View dy,
+  void local_norm(const LocalNorm& spec, View y, View x) override;
+  void local_norm_gradient(const LocalNorm& spec, View dx, View dy,
                            View x) override;
 
   // pool_steps.cu
-  void pool_steps(const tensor::PoolSteps& spec, View y, View x,
-                  View mask) override;
-  void pool_steps_gradient(const tensor::PoolSteps& spec, View dx, View dy,
-                           View y, View x, View mask) override;
+  void pool_steps(const PoolSteps& spec, View y, View x, View mask) override;
+  void pool_steps_gradient(const PoolSteps& spec, View dx, View dy, View y,
+                           View x, View mask) override;
 
   // upsample.cu
   void upsample_bilinear(View y, View x) override;
@@ -192,8 +189,7 @@ class CudaDevice final : public tensor::Device {
   void threshold_apply(View y, View places, float quantum) override;
 
   // updater.cu
-  void update(tensor::UpdateTo to,
-              std::span<const tensor::Updating> tensors) override;
+  void update(UpdateTo to, std::span<const Updating> tensors) override;
 
  private:
   Stream stream_;

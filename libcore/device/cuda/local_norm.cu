@@ -13,8 +13,6 @@
 
 namespace dl::device::cuda {
 
-using tensor::LocalNorm;
-
 namespace {
 
 struct AcrossNorm {

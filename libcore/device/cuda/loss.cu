@@ -7,9 +7,6 @@
 
 namespace dl::device::cuda {
 namespace {
-
-using tensor::Loss;
-using tensor::LossSpec;
 using tensor::View;
 
 LossArrays arrays_of(const View& number, const LossSpec& f, const View& grad,
@@ -59,8 +56,7 @@ void CudaDevice::loss_with_logits(View number, const LossSpec& f, View grad,
   const LossArrays a = arrays_of(number, f, grad, z, target, mask, scale);
   const auto inside = activation_inside(f.kind);
   require(inside.has_value(), "this loss takes no logits");
-  if (*inside == tensor::Activation::kSoftmax)
-    return add_softmax_losses(stream_, a);
+  if (*inside == Activation::kSoftmax) return add_softmax_losses(stream_, a);
   add_logit_losses(stream_, a);
 }
 

@@ -12,7 +12,7 @@
 namespace dl::device::cuda {
 
 struct LossArrays {
-  tensor::Loss kind;
+  Loss kind;
   double delta, gamma, positive, negative;
   double keep, floor;         // of label smoothing
   double scale;               // of the number, and of the gradient

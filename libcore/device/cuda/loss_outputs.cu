@@ -9,8 +9,6 @@
 namespace dl::device::cuda {
 namespace {
 
-using tensor::Loss;
-
 constexpr double kClip = 1e-10;
 
 // Contribution of an output to the loss, and its derivative.

@@ -11,8 +11,6 @@
 namespace dl::device::cuda {
 namespace {
 
-using tensor::Loss;
-
 template <int n>
 struct Sums {
   double at[n] = {};

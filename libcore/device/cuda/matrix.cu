@@ -8,7 +8,6 @@ namespace dl::device::cuda {
 
 using tensor::DType;
 using tensor::Shape;
-using tensor::Slice;
 using tensor::View;
 
 namespace {
@@ -86,7 +85,7 @@ void CudaDevice::sum_rows(View s, View x) {
 
 namespace {
 
-class CudaDense final : public tensor::Dense {
+class CudaDense final : public Dense {
  public:
   explicit CudaDense(MatrixProduct& products) : products_(products) {}
 
@@ -129,7 +128,7 @@ class CudaDense final : public tensor::Dense {
 
 }  // namespace
 
-std::unique_ptr<tensor::Dense> CudaDevice::dense() {
+std::unique_ptr<Dense> CudaDevice::dense() {
   return std::make_unique<CudaDense>(products_);
 }
 

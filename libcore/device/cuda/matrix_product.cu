@@ -92,7 +92,7 @@ struct MatrixProduct::Plan {
   cublasLtMatmulAlgo_t algorithm{};
 };
 
-MatrixProduct::MatrixProduct(Stream& stream, tensor::Precision precision)
+MatrixProduct::MatrixProduct(Stream& stream, Precision precision)
     : stream_(stream), precision_(precision) {
   check(stream_.gpu(), stream_.api().cublasLtCreate(&handle_),
         "starting cuBLASLt");
@@ -150,15 +150,14 @@ MatrixProduct::Factors MatrixProduct::factors_of(Product& p, const Reals& a,
 std::shared_ptr<MatrixProduct::Plan> MatrixProduct::make_plan(
     const Key& key, const float* bias) {
   const Product& p = key.product;
-  const tensor::Precision precision =
-      p.exact ? tensor::Precision::kFloat32 : precision_;
+  const Precision precision = p.exact ? Precision::kFloat32 : precision_;
   stream_.use_gpu();  // the heuristic's
   const Api& api = stream_.api();
   const int gpu = stream_.gpu();
   auto plan = std::make_shared<Plan>(stream_);
   check(gpu,
         api.cublasLtMatmulDescCreate(&plan->operation,
-                                     precision == tensor::Precision::kTf32
+                                     precision == Precision::kTf32
                                          ? CUBLAS_COMPUTE_32F_FAST_TF32
                                          : CUBLAS_COMPUTE_32F,
                                      CUDA_R_32F),

@@ -38,7 +38,7 @@ struct Product {
 // is still of the weights as they are.
 class MatrixProduct {
  public:
-  MatrixProduct(Stream& stream, tensor::Precision precision);
+  MatrixProduct(Stream& stream, Precision precision);
   ~MatrixProduct();
   MatrixProduct(const MatrixProduct&) = delete;
   MatrixProduct& operator=(const MatrixProduct&) = delete;
@@ -49,7 +49,7 @@ class MatrixProduct {
   // failed.
   void operator()(const Product& p, Reals c, Reals a, Reals b, Reals bias = {});
 
-  bool casts() const { return precision_ == tensor::Precision::kBfloat16; }
+  bool casts() const { return precision_ == Precision::kBfloat16; }
   // For factors of many products: what they are to read in place of n numbers,
   // while room, for n and up to 7 more, stays as it is.
   Reals prepare(Bfloat16* room, const Reals& from, std::int64_t n);
@@ -75,7 +75,7 @@ class MatrixProduct {
   std::shared_ptr<Plan> plan_of(const Key& key, const float* bias);
 
   Stream& stream_;
-  tensor::Precision precision_;
+  Precision precision_;
   std::byte* workspace_ = nullptr;
   cublasLtHandle_t handle_ = nullptr;
   std::map<Key, std::shared_ptr<Plan>> plans_;  // null: there is none

@@ -74,7 +74,7 @@ void shift_and_scale(Stream& stream, const Reals& to, const std::byte* there,
 
 }  // namespace
 
-CudaDevice::CudaDevice(const Api& api, int gpu, tensor::Precision precision,
+CudaDevice::CudaDevice(const Api& api, int gpu, Precision precision,
                        unsigned most_threads)
     : stream_(api, gpu, most_threads),
       staging_(stream_),
@@ -83,18 +83,17 @@ CudaDevice::CudaDevice(const Api& api, int gpu, tensor::Precision precision,
 
 // A kernel takes any number of parameters at a time.  GPUs multiply TF32 and
 // bfloat16 from Ampere on.
-tensor::Capabilities CudaDevice::capabilities() const {
+Capabilities CudaDevice::capabilities() const {
   constexpr int kAmpere = 8;
   const bool can = stream_.compute_capability() >= kAmpere;
-  const tensor::Precisions all{.tf32 = can, .bfloat16 = can};
+  const Precisions all{.tf32 = can, .bfloat16 = can};
   return {.one_lane = true,
           .training = all,
           .prediction = all,
           .piece = std::int64_t{1} << 40};
 }
 
-std::unique_ptr<tensor::LaneSum> CudaDevice::lane_sum(
-    std::span<Device* const> lanes) {
+std::unique_ptr<LaneSum> CudaDevice::lane_sum(std::span<Device* const> lanes) {
   std::vector<Stream*> streams;
   for (Device* const lane : lanes)
     streams.push_back(&dynamic_cast<CudaDevice&>(*lane).stream());

@@ -17,8 +17,6 @@
 namespace dl::device::cuda {
 
 using tensor::DType;
-using tensor::Pool3dSpec;
-using tensor::Pooling;
 using tensor::Shape;
 using tensor::View;
 
@@ -264,7 +262,7 @@ constexpr std::int64_t kByte = 256;       // different numbers
 constexpr std::int64_t kMostSpread = 64;  // more is too much for a thread
 
 template <typename Spec>
-class CudaPool final : public tensor::Pool2d {
+class CudaPool final : public Pool2d {
  public:
   CudaPool(CudaDevice& device, const Spec& spec, std::int64_t max_batch)
       : stream_(device.stream()), given_(spec), max_batch_(max_batch) {
@@ -368,13 +366,13 @@ class CudaPool final : public tensor::Pool2d {
 
 }  // namespace
 
-std::unique_ptr<tensor::Pool2d> CudaDevice::pool2d(
-    const tensor::Pool2dSpec& spec, std::int64_t max_batch) {
-  return std::make_unique<CudaPool<tensor::Pool2dSpec>>(*this, spec, max_batch);
+std::unique_ptr<Pool2d> CudaDevice::pool2d(const Pool2dSpec& spec,
+                                           std::int64_t max_batch) {
+  return std::make_unique<CudaPool<Pool2dSpec>>(*this, spec, max_batch);
 }
 
-std::unique_ptr<tensor::Pool3d> CudaDevice::pool3d(const Pool3dSpec& spec,
-                                                   std::int64_t max_batch) {
+std::unique_ptr<Pool3d> CudaDevice::pool3d(const Pool3dSpec& spec,
+                                           std::int64_t max_batch) {
   return std::make_unique<CudaPool<Pool3dSpec>>(*this, spec, max_batch);
 }
 

@@ -12,9 +12,6 @@
 #include "libcore/device/cuda/kernel/reduce.h"
 
 namespace dl::device::cuda {
-
-using tensor::PoolSteps;
-using tensor::StepPooling;
 using tensor::View;
 
 namespace {

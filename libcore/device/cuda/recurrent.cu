@@ -16,12 +16,7 @@
 #include "libcore/device/cuda/recurrent_cell.h"
 
 namespace dl::device::cuda {
-
-using tensor::Cell;
 using tensor::DType;
-using tensor::RecurrentSpec;
-using tensor::RecurrentState;
-using tensor::RecurrentWeights;
 using tensor::Shape;
 using tensor::View;
 
@@ -117,7 +112,7 @@ void sum_peepholes(Stream& stream, const Reals& to, const float* gates,
       });
 }
 
-class GpuRecurrent final : public tensor::Recurrent {
+class GpuRecurrent final : public Recurrent {
  public:
   GpuRecurrent(CudaDevice& device, MatrixProduct& products,
                const RecurrentSpec& spec, std::int64_t max_batch)
@@ -385,8 +380,8 @@ class GpuRecurrent final : public tensor::Recurrent {
 
 }  // namespace
 
-std::unique_ptr<tensor::Recurrent> CudaDevice::recurrent(
-    const RecurrentSpec& spec, std::int64_t max_batch) {
+std::unique_ptr<Recurrent> CudaDevice::recurrent(const RecurrentSpec& spec,
+                                                 std::int64_t max_batch) {
   return std::make_unique<GpuRecurrent>(*this, products_, spec, max_batch);
 }
 

@@ -16,7 +16,7 @@ namespace dl::device::cuda {
 // with reset_before, Rn h + bm: so those that see the state lie together.
 struct CellStep {
   std::uint32_t units = 0;
-  tensor::Activation activation, gate_activation;
+  Activation activation, gate_activation;
   bool last = false;   // y is the state after the step, of padding as well
   bool fresh = false;  // no gradient comes from later steps
 
@@ -40,21 +40,21 @@ struct CellStep {
   StepRows dh, dc;
 };
 
-DL_BOTH inline float cell_function(tensor::Activation f, float x) {
+DL_BOTH inline float cell_function(Activation f, float x) {
   switch (f) {
-    case tensor::Activation::kRelu:
+    case Activation::kRelu:
       return x < 0 ? 0.0F : x;
-    case tensor::Activation::kSigmoid:
+    case Activation::kSigmoid:
       return 1 / (1 + std::exp(-x));
-    case tensor::Activation::kTanh:
+    case Activation::kTanh:
       return std::tanh(x);
-    case tensor::Activation::kHardSigmoid: {
-      const float y = static_cast<float>(tensor::kCellSlope) * x + 0.5F;
+    case Activation::kHardSigmoid: {
+      const float y = static_cast<float>(kCellSlope) * x + 0.5F;
       return y < 0 ? 0.0F : y > 1 ? 1.0F : y;
     }
-    case tensor::Activation::kHardTanh:
+    case Activation::kHardTanh:
       return x < -1 ? -1.0F : x > 1 ? 1.0F : x;
-    case tensor::Activation::kSoftsign:
+    case Activation::kSoftsign:
       return x / (1 + std::fabs(x));
     default:
       return x;
@@ -62,19 +62,19 @@ DL_BOTH inline float cell_function(tensor::Activation f, float x) {
 }
 
 // Derivative of f, from its value y = f(x).
-DL_BOTH inline float cell_slope(tensor::Activation f, float y) {
+DL_BOTH inline float cell_slope(Activation f, float y) {
   switch (f) {
-    case tensor::Activation::kRelu:
+    case Activation::kRelu:
       return y > 0 ? 1.0F : 0.0F;
-    case tensor::Activation::kSigmoid:
+    case Activation::kSigmoid:
       return y * (1 - y);
-    case tensor::Activation::kTanh:
+    case Activation::kTanh:
       return 1 - y * y;
-    case tensor::Activation::kHardSigmoid:
-      return y > 0 && y < 1 ? static_cast<float>(tensor::kCellSlope) : 0.0F;
-    case tensor::Activation::kHardTanh:
+    case Activation::kHardSigmoid:
+      return y > 0 && y < 1 ? static_cast<float>(kCellSlope) : 0.0F;
+    case Activation::kHardTanh:
       return y > -1 && y < 1 ? 1.0F : 0.0F;
-    case tensor::Activation::kSoftsign:
+    case Activation::kSoftsign:
       return (1 - std::fabs(y)) * (1 - std::fabs(y));
     default:
       return 1;
@@ -160,7 +160,7 @@ DL_BOTH inline void lstm_forward(const CellStep& s, std::int64_t i) {
   for (unsigned k = 0; k < 4; ++k)
     in[k] =
         block_of(s, at, s.gates, k) + from_state(s, at, k) + bias_of(s, at, k);
-  const tensor::Activation f = s.activation, gate = s.gate_activation;
+  const Activation f = s.activation, gate = s.gate_activation;
   in[0] = cell_function(gate, in[0] + peephole_of(s, at, 0) * before);
   in[1] = cell_function(gate, in[1] + peephole_of(s, at, 1) * before);
   in[2] = cell_function(f, in[2]);
@@ -180,7 +180,7 @@ DL_BOTH inline void lstm_backward(const CellStep& s, std::int64_t i) {
     kept = later;
     return pass_by(s, at, 4, dh);
   }
-  const tensor::Activation f = s.activation, gate = s.gate_activation;
+  const Activation f = s.activation, gate = s.gate_activation;
   float g[4];
   for (unsigned k = 0; k < 4; ++k) g[k] = block_of(s, at, s.gates, k);
   const float before = s.c_before.of(at.b)[at.u];

@@ -134,19 +134,18 @@ void CudaDevice::scale_rows(View y, View x, View s, bool add) {
   });
 }
 
-void CudaDevice::choose_steps(View index, View mask,
-                              tensor::StepChoice choice) {
+void CudaDevice::choose_steps(View index, View mask, StepChoice choice) {
   check_choice(kReals, index, mask, choice);
   const std::int64_t n = mask.shape[0], steps = mask.shape[1];
   std::int32_t* const to = index.as<std::int32_t>();
   const Reals from(mask);
-  if (choice == tensor::StepChoice::kReversed) {
+  if (choice == StepChoice::kReversed) {
     blocks(stream_, n, threads_for(steps), sizeof(std::int32_t),
            ReverseSteps{steps, from, to,
                         stream_.scratch<std::int32_t>(mask.elements())});
     return;
   }
-  if (choice == tensor::StepChoice::kHeld) {
+  if (choice == StepChoice::kHeld) {
     each(stream_, n, [=] DL_DEVICE(std::int64_t i) {
       std::int64_t held = -1;
       for (std::int64_t t = i * steps; t < (i + 1) * steps; ++t) {

@@ -122,8 +122,7 @@ void sum_axes(Stream& stream, const Axes& kept, const Axes& terms, Reals y,
 
 }  // namespace
 
-void CudaDevice::copy_strided(const tensor::Strided& s, View y, View x,
-                              bool add) {
+void CudaDevice::copy_strided(const Strided& s, View y, View x, bool add) {
   check_reals({y, x});
   check_strided(s, y, x, add);
   if (moves_nothing(s)) return;

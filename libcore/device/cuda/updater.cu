@@ -13,8 +13,6 @@
 namespace dl::device::cuda {
 namespace {
 
-using tensor::Updater;
-
 // A parameter's state: what it was, and then what it is.
 struct State {
   float m, v, x;
@@ -135,14 +133,14 @@ struct Updates {
   }
 };
 
-Update update_of(tensor::UpdateTo to, const tensor::Updating& one) {
-  const tensor::UpdaterStep& step = one.step;
+Update update_of(UpdateTo to, const Updating& one) {
+  const UpdaterStep& step = one.step;
   check_update(tensor::DType::kF32, step, to, one.gradient, one.parameters,
                one.state);
-  const std::int32_t apply = to == tensor::UpdateTo::kParameters;
+  const std::int32_t apply = to == UpdateTo::kParameters;
   const bool looks_at_w =
       apply != 0 || step.l1 != 0 || step.l2 != 0 || step.decay != 0;
-  const int components = tensor::state_per_parameter(step.kind);
+  const int components = state_per_parameter(step.kind);
   const auto part = [&](int i) {
     return i < components ? one.state[static_cast<std::size_t>(i)].as<float>()
                           : nullptr;
@@ -163,15 +161,14 @@ Update update_of(tensor::UpdateTo to, const tensor::Updating& one) {
 
 }  // namespace
 
-void CudaDevice::update(tensor::UpdateTo to,
-                        std::span<const tensor::Updating> tensors) {
+void CudaDevice::update(UpdateTo to, std::span<const Updating> tensors) {
   Updates updates;
   std::int64_t blocks = 0;
   const auto launch = [&] {
     whole_blocks(stream_, std::exchange(blocks, 0), 0,
                  std::exchange(updates, {}));
   };
-  for (const tensor::Updating& one : tensors) {
+  for (const Updating& one : tensors) {
     const std::int64_t n = one.gradient.elements();
     const std::int64_t u = updates.count++;
     updates.begin[u] = blocks;

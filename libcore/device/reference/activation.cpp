@@ -11,9 +11,6 @@
 
 namespace dl::device {
 namespace {
-
-using tensor::Activation;
-using tensor::ActivationSpec;
 using tensor::DType;
 
 // Distribution and density of the standard normal.

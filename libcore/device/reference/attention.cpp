@@ -10,13 +10,10 @@
 
 namespace dl::device {
 namespace {
-
-using tensor::AttentionPart;
-using tensor::AttentionSpec;
 using tensor::DType;
 using tensor::View;
 
-class ReferenceAttention final : public tensor::Attention {
+class ReferenceAttention final : public Attention {
  public:
   ReferenceAttention(const AttentionSpec& spec, std::int64_t max_batch)
       : spec_(spec), max_batch_(max_batch) {
@@ -130,8 +127,8 @@ class ReferenceAttention final : public tensor::Attention {
 
 }  // namespace
 
-std::unique_ptr<tensor::Attention> ReferenceDevice::attention(
-    const AttentionSpec& spec, std::int64_t max_batch) {
+std::unique_ptr<Attention> ReferenceDevice::attention(const AttentionSpec& spec,
+                                                      std::int64_t max_batch) {
   return std::make_unique<ReferenceAttention>(spec, max_batch);
 }
 

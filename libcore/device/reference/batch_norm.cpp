@@ -13,8 +13,6 @@ namespace {
 using tensor::DType;
 using tensor::View;
 
-using tensor::BatchNorm;
-
 // Channels of x, after checking that all of `statistics` have one value each.
 std::int64_t channels_of(const View& x,
                          std::initializer_list<View> statistics) {

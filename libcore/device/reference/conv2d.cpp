@@ -8,8 +8,6 @@
 
 namespace dl::device {
 namespace {
-
-using tensor::Conv3dSpec;
 using tensor::DType;
 using tensor::View;
 
@@ -42,7 +40,7 @@ void for_each_tap(const Conv3dSpec& s, std::int64_t batch, F f) {
 }
 
 template <typename Spec>
-class ReferenceConv final : public tensor::Conv2d {
+class ReferenceConv final : public Conv2d {
  public:
   ReferenceConv(const Spec& spec, std::int64_t max_batch)
       : given_(spec), spec_(volume_of(spec)), max_batch_(max_batch) {
@@ -109,18 +107,18 @@ class ReferenceConv final : public tensor::Conv2d {
 
 }  // namespace
 
-std::unique_ptr<tensor::Conv2d> ReferenceDevice::conv2d(
-    const tensor::Conv2dSpec& spec, std::int64_t max_batch) {
-  return std::make_unique<ReferenceConv<tensor::Conv2dSpec>>(spec, max_batch);
+std::unique_ptr<Conv2d> ReferenceDevice::conv2d(const Conv2dSpec& spec,
+                                                std::int64_t max_batch) {
+  return std::make_unique<ReferenceConv<Conv2dSpec>>(spec, max_batch);
 }
 
-std::unique_ptr<tensor::Conv3d> ReferenceDevice::conv3d(
-    const Conv3dSpec& spec, std::int64_t max_batch) {
+std::unique_ptr<Conv3d> ReferenceDevice::conv3d(const Conv3dSpec& spec,
+                                                std::int64_t max_batch) {
   return std::make_unique<ReferenceConv<Conv3dSpec>>(spec, max_batch);
 }
 
-std::unique_ptr<tensor::Conv2d> ReferenceDevice::conv2d_max_pool(
-    const tensor::Conv2dSpec& spec, std::int64_t max_batch) {
+std::unique_ptr<Conv2d> ReferenceDevice::conv2d_max_pool(
+    const Conv2dSpec& spec, std::int64_t max_batch) {
   return conv2d_then_max_pool(*this, spec, max_batch);
 }
 

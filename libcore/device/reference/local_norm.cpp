@@ -10,7 +10,6 @@ namespace dl::device {
 namespace {
 
 using tensor::DType;
-using tensor::LocalNorm;
 
 // Calls f(i) with the channels around c.
 template <typename F>

@@ -17,8 +17,6 @@ namespace dl::device {
 namespace {
 
 using tensor::DType;
-using tensor::Loss;
-using tensor::LossSpec;
 using tensor::View;
 
 constexpr double kClip = 1e-10;
@@ -247,7 +245,7 @@ double loss_of_logits(const LossSpec& f, Slopes slopes, Row z, Row t,
                       Row weights) {
   const auto inside = activation_inside(f.kind);
   require(inside.has_value(), "this loss takes no logits");
-  if (*inside == tensor::Activation::kSoftmax)
+  if (*inside == Activation::kSoftmax)
     return with_softmax(f, slopes, z, t, weights);
   double loss = 0;
   for (std::size_t j = 0; j < z.size(); ++j) {

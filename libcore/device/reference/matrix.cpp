@@ -9,7 +9,6 @@ namespace dl::device {
 
 using tensor::DType;
 using tensor::Shape;
-using tensor::Slice;
 using tensor::View;
 
 namespace {
@@ -65,7 +64,7 @@ void ReferenceDevice::sum_rows(View s, View x) {
 
 namespace {
 
-class ReferenceDense final : public tensor::Dense {
+class ReferenceDense final : public Dense {
  public:
   void forward(View y, View x, View w, View b, Slice slice) override {
     product(y, x, false, w, true, 0, {}, slice);
@@ -87,7 +86,7 @@ class ReferenceDense final : public tensor::Dense {
 
 }  // namespace
 
-std::unique_ptr<tensor::Dense> ReferenceDevice::dense() {
+std::unique_ptr<Dense> ReferenceDevice::dense() {
   return std::make_unique<ReferenceDense>();
 }
 

@@ -12,12 +12,10 @@ namespace dl::device {
 namespace {
 
 using tensor::DType;
-using tensor::Pool3dSpec;
-using tensor::Pooling;
 using tensor::View;
 
 template <typename Spec>
-class ReferencePool final : public tensor::Pool2d {
+class ReferencePool final : public Pool2d {
  public:
   ReferencePool(const Spec& spec, std::int64_t max_batch)
       : given_(spec), spec_(volume_of(spec)), max_batch_(max_batch) {
@@ -152,13 +150,13 @@ class ReferencePool final : public tensor::Pool2d {
 
 }  // namespace
 
-std::unique_ptr<tensor::Pool2d> ReferenceDevice::pool2d(
-    const tensor::Pool2dSpec& spec, std::int64_t max_batch) {
-  return std::make_unique<ReferencePool<tensor::Pool2dSpec>>(spec, max_batch);
+std::unique_ptr<Pool2d> ReferenceDevice::pool2d(const Pool2dSpec& spec,
+                                                std::int64_t max_batch) {
+  return std::make_unique<ReferencePool<Pool2dSpec>>(spec, max_batch);
 }
 
-std::unique_ptr<tensor::Pool3d> ReferenceDevice::pool3d(
-    const Pool3dSpec& spec, std::int64_t max_batch) {
+std::unique_ptr<Pool3d> ReferenceDevice::pool3d(const Pool3dSpec& spec,
+                                                std::int64_t max_batch) {
   return std::make_unique<ReferencePool<Pool3dSpec>>(spec, max_batch);
 }
 

@@ -10,7 +10,6 @@ namespace dl::device {
 namespace {
 
 using tensor::DType;
-using tensor::StepPooling;
 using tensor::View;
 
 // Calls f(i) with the offsets of what element [n, c] of the result is made of.
@@ -36,7 +35,7 @@ std::int64_t largest(const Steps& of, const View& mask, const double* x,
 
 }  // namespace
 
-void ReferenceDevice::pool_steps(const tensor::PoolSteps& spec, View y, View x,
+void ReferenceDevice::pool_steps(const PoolSteps& spec, View y, View x,
                                  View mask) {
   const Steps of = check_pool_steps(DType::kF64, spec, y, x, mask);
   const double* from = x.as<double>();
@@ -61,9 +60,8 @@ void ReferenceDevice::pool_steps(const tensor::PoolSteps& spec, View y, View x,
     }
 }
 
-void ReferenceDevice::pool_steps_gradient(const tensor::PoolSteps& spec,
-                                          View dx, View dy, View y, View x,
-                                          View mask) {
+void ReferenceDevice::pool_steps_gradient(const PoolSteps& spec, View dx,
+                                          View dy, View y, View x, View mask) {
   const Steps of = check_pool_steps(DType::kF64, spec, y, x, mask);
   check_pool_steps(DType::kF64, spec, dy, dx, mask);
   std::fill_n(dx.as<double>(), dx.elements(), 0.0);

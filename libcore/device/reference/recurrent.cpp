@@ -9,13 +9,7 @@
 
 namespace dl::device {
 namespace {
-
-using tensor::Activation;
-using tensor::Cell;
 using tensor::DType;
-using tensor::RecurrentSpec;
-using tensor::RecurrentState;
-using tensor::RecurrentWeights;
 using tensor::View;
 
 double apply(Activation f, double x) {
@@ -27,7 +21,7 @@ double apply(Activation f, double x) {
     case Activation::kTanh:
       return std::tanh(x);
     case Activation::kHardSigmoid:
-      return std::clamp(tensor::kCellSlope * x + 0.5, 0.0, 1.0);
+      return std::clamp(kCellSlope * x + 0.5, 0.0, 1.0);
     case Activation::kHardTanh:
       return std::clamp(x, -1.0, 1.0);
     case Activation::kSoftsign:
@@ -47,7 +41,7 @@ double slope(Activation f, double y) {
     case Activation::kTanh:
       return 1 - y * y;
     case Activation::kHardSigmoid:
-      return y > 0 && y < 1 ? tensor::kCellSlope : 0;
+      return y > 0 && y < 1 ? kCellSlope : 0;
     case Activation::kHardTanh:
       return y > -1 && y < 1 ? 1 : 0;
     case Activation::kSoftsign:
@@ -57,7 +51,7 @@ double slope(Activation f, double y) {
   }
 }
 
-class ReferenceRecurrent final : public tensor::Recurrent {
+class ReferenceRecurrent final : public Recurrent {
  public:
   ReferenceRecurrent(const RecurrentSpec& spec, std::int64_t max_batch)
       : spec_(spec), max_batch_(max_batch) {
@@ -339,8 +333,8 @@ class ReferenceRecurrent final : public tensor::Recurrent {
 
 }  // namespace
 
-std::unique_ptr<tensor::Recurrent> ReferenceDevice::recurrent(
-    const RecurrentSpec& spec, std::int64_t max_batch) {
+std::unique_ptr<Recurrent> ReferenceDevice::recurrent(const RecurrentSpec& spec,
+                                                      std::int64_t max_batch) {
   return std::make_unique<ReferenceRecurrent>(spec, max_batch);
 }
 

@@ -50,8 +50,7 @@ class ReferenceDevice final : public HostDevice {
   void bound_norms(View y, double least, double most, double rate) override;
 
   // strided.cpp
-  void copy_strided(const tensor::Strided& s, View y, View x,
-                    bool add) override;
+  void copy_strided(const Strided& s, View y, View x, bool add) override;
 
   // rows.cpp
   void extreme(View y, View which, std::span<const View> inputs,
@@ -59,7 +58,7 @@ class ReferenceDevice final : public HostDevice {
   void take_where(View dx, View dy, View which, std::int32_t j) override;
   void dot_rows(View s, View a, View b) override;
   void scale_rows(View y, View x, View s, bool add) override;
-  void choose_steps(View index, View mask, tensor::StepChoice choice) override;
+  void choose_steps(View index, View mask, StepChoice choice) override;
   void gather(View y, View table, View index) override;
   void scatter_add(View dtable, View dy, View index,
                    std::int32_t padding) override;
@@ -70,46 +69,46 @@ class ReferenceDevice final : public HostDevice {
   void add_bias(View y, View b) override;
   void sum_rows(View s, View x) override;
 
-  std::unique_ptr<tensor::Dense> dense() override;
+  std::unique_ptr<Dense> dense() override;
 
   // conv2d.cpp, pool2d.cpp
-  std::unique_ptr<tensor::Conv2d> conv2d(const tensor::Conv2dSpec& spec,
-                                         std::int64_t max_batch) override;
-  std::unique_ptr<tensor::Conv2d> conv2d_max_pool(
-      const tensor::Conv2dSpec& spec, std::int64_t max_batch) override;
-  std::unique_ptr<tensor::Pool2d> pool2d(const tensor::Pool2dSpec& spec,
-                                         std::int64_t max_batch) override;
-  std::unique_ptr<tensor::Conv3d> conv3d(const tensor::Conv3dSpec& spec,
-                                         std::int64_t max_batch) override;
-  std::unique_ptr<tensor::Pool3d> pool3d(const tensor::Pool3dSpec& spec,
-                                         std::int64_t max_batch) override;
+  std::unique_ptr<Conv2d> conv2d(const Conv2dSpec& spec,
+                                 std::int64_t max_batch) override;
+  std::unique_ptr<Conv2d> conv2d_max_pool(const Conv2dSpec& spec,
+                                          std::int64_t max_batch) override;
+  std::unique_ptr<Pool2d> pool2d(const Pool2dSpec& spec,
+                                 std::int64_t max_batch) override;
+  std::unique_ptr<Conv3d> conv3d(const Conv3dSpec& spec,
+                                 std::int64_t max_batch) override;
+  std::unique_ptr<Pool3d> pool3d(const Pool3dSpec& spec,
+                                 std::int64_t max_batch) override;
 
   // recurrent.cpp
-  std::unique_ptr<tensor::Recurrent> recurrent(
-      const tensor::RecurrentSpec& spec, std::int64_t max_batch) override;
+  std::unique_ptr<Recurrent> recurrent(const RecurrentSpec& spec,
+                                       std::int64_t max_batch) override;
 
   // attention.cpp
-  std::unique_ptr<tensor::Attention> attention(
-      const tensor::AttentionSpec& spec, std::int64_t max_batch) override;
+  std::unique_ptr<Attention> attention(const AttentionSpec& spec,
+                                       std::int64_t max_batch) override;
 
   // activation.cpp
-  void activate(const tensor::ActivationSpec& f, View y, View x) override;
-  void activate_gradient(const tensor::ActivationSpec& f, View dx, View dy,
-                         View y, View x) override;
+  void activate(const ActivationSpec& f, View y, View x) override;
+  void activate_gradient(const ActivationSpec& f, View dx, View dy, View y,
+                         View x) override;
 
   // loss.cpp
-  void loss(View number, const tensor::LossSpec& f, View grad, View y,
-            View target, View mask, double scale) override;
-  void loss_with_logits(View number, const tensor::LossSpec& f, View grad,
-                        View z, View target, View mask, double scale) override;
+  void loss(View number, const LossSpec& f, View grad, View y, View target,
+            View mask, double scale) override;
+  void loss_with_logits(View number, const LossSpec& f, View grad, View z,
+                        View target, View mask, double scale) override;
 
   // batch_norm.cpp
   void sum_squares_about(View s, View x, View mean) override;
-  void batch_norm(const tensor::BatchNorm& spec, View y, View x) override;
-  void batch_norm_sums(const tensor::BatchNorm& spec, View dgamma, View dbeta,
-                       View dy, View x) override;
-  void batch_norm_gradient(const tensor::BatchNorm& spec, View dx, View dy,
-                           View x, View sum_dy, View sum_dy_xhat,
+  void batch_norm(const BatchNorm& spec, View y, View x) override;
+  void batch_norm_sums(const BatchNorm& spec, View dgamma, View dbeta, View dy,
+                       View x) override;
+  void batch_norm_gradient(const BatchNorm& spec, View dx, View dy, View x,
+                           View sum_dy, View sum_dy_xhat,
                            double count) override;
 
   // group_norm.cpp
@@ -119,15 +118,14 @@ class ReferenceDevice final : public HostDevice {
                            View gamma, View statistics) override;
 
   // local_norm.cpp
-  void local_norm(const tensor::LocalNorm& spec, View y, View x) override;
-  void local_norm_gradient(const tensor::LocalNorm& spec, View dx, View dy,
+  void local_norm(const LocalNorm& spec, View y, View x) override;
+  void local_norm_gradient(const LocalNorm& spec, View dx, View dy,
                            View x) override;
 
   // pool_steps.cpp
-  void pool_steps(const tensor::PoolSteps& spec, View y, View x,
-                  View mask) override;
-  void pool_steps_gradient(const tensor::PoolSteps& spec, View dx, View dy,
-                           View y, View x, View mask) override;
+  void pool_steps(const PoolSteps& spec, View y, View x, View mask) override;
+  void pool_steps_gradient(const PoolSteps& spec, View dx, View dy, View y,
+                           View x, View mask) override;
 
   // upsample.cpp
   void upsample_bilinear(View y, View x) override;
@@ -143,8 +141,7 @@ class ReferenceDevice final : public HostDevice {
               std::uint64_t stream, std::uint64_t first) override;
 
   // updater.cpp
-  void update(tensor::UpdateTo to,
-              std::span<const tensor::Updating> tensors) override;
+  void update(UpdateTo to, std::span<const Updating> tensors) override;
 
  private:
   std::vector<double> loss_scratch_;

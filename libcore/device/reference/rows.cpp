@@ -78,8 +78,7 @@ void ReferenceDevice::scatter_add(View dtable, View dy, View index,
   }
 }
 
-void ReferenceDevice::choose_steps(View index, View mask,
-                                   tensor::StepChoice choice) {
+void ReferenceDevice::choose_steps(View index, View mask, StepChoice choice) {
   check_choice(DType::kF64, index, mask, choice);
   device::choose_steps<double>(index, mask, choice);
 }

@@ -11,9 +11,6 @@ namespace dl::device {
 namespace {
 
 using tensor::DType;
-using tensor::Updater;
-using tensor::UpdaterStep;
-using tensor::UpdateTo;
 
 double prepared(const UpdaterStep& step, double g, double w) {
   g *= step.scale;
@@ -33,11 +30,11 @@ double divisor(const UpdaterStep& step, double squares) {
   const double correction =
       std::sqrt(1 - std::pow(step.beta2, static_cast<double>(step.step)));
   switch (step.epsilon_at) {
-    case tensor::EpsilonAt::kRoot:
+    case EpsilonAt::kRoot:
       break;
-    case tensor::EpsilonAt::kSquare:
+    case EpsilonAt::kSquare:
       return std::sqrt(squares + step.epsilon);
-    case tensor::EpsilonAt::kCorrected:
+    case EpsilonAt::kCorrected:
       return std::sqrt(squares) + step.epsilon * correction;
   }
   return std::sqrt(squares) + step.epsilon;
@@ -106,7 +103,7 @@ double update_of(const UpdaterStep& step, double g, double& m, double& v,
   return alpha * m / divisor(step, step.kind == Updater::kAmsGrad ? x : v);
 }
 
-void update_one(UpdateTo to, const tensor::Updating& one) {
+void update_one(UpdateTo to, const Updating& one) {
   check_update(DType::kF64, one.step, to, one.gradient, one.parameters,
                one.state);
   const auto scale = gated_scale(one.step, one.number);
@@ -134,9 +131,8 @@ void update_one(UpdateTo to, const tensor::Updating& one) {
 
 }  // namespace
 
-void ReferenceDevice::update(UpdateTo to,
-                             std::span<const tensor::Updating> tensors) {
-  for (const tensor::Updating& one : tensors) update_one(to, one);
+void ReferenceDevice::update(UpdateTo to, std::span<const Updating> tensors) {
+  for (const Updating& one : tensors) update_one(to, one);
 }
 
 }  // namespace dl::device

@@ -16,7 +16,7 @@ using tensor::View;
 namespace {
 
 // Room for so many; more than that, so that it seldom grows.
-View room(tensor::Device& device, std::unique_ptr<tensor::Buffer>& buffer,
+View room(device::Device& device, std::unique_ptr<tensor::Buffer>& buffer,
           std::int64_t elements, DType dtype) {
   if (!buffer || buffer->view().elements() < elements) {
     buffer.reset();
@@ -27,7 +27,7 @@ View room(tensor::Device& device, std::unique_ptr<tensor::Buffer>& buffer,
 
 }  // namespace
 
-DeviceQuanta::DeviceQuanta(tensor::Device& device) : device_(device) {
+DeviceQuanta::DeviceQuanta(device::Device& device) : device_(device) {
   require(device.real() == DType::kF32, "a device of other reals than float");
 }
 

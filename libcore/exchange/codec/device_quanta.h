@@ -21,7 +21,7 @@ constexpr std::size_t kMostOnDevice = 0x7fffffff;
 class DeviceQuanta {
  public:
   // The device outlives it; its reals are of float.
-  explicit DeviceQuanta(tensor::Device& device);
+  explicit DeviceQuanta(device::Device& device);
 
   // As decode_threshold(), of a target on the device: to the same bits.
   void decode(std::span<const std::byte> message, float scale,
@@ -43,7 +43,7 @@ class DeviceQuanta {
   void read(std::span<const std::byte> message, bool with_signs);
   tensor::View send(std::span<const std::int32_t> integers);
 
-  tensor::Device& device_;
+  device::Device& device_;
   // Contents of the message that was read.
   std::uint64_t elements_ = 0;
   std::vector<Segment> segments_;

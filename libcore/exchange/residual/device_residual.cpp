@@ -23,7 +23,7 @@ constexpr std::uint64_t kTurns = 0x7468726573686f6c;  // not a network's steps
 }  // namespace
 
 DeviceResidual::DeviceResidual(std::vector<std::size_t> parts,
-                               tensor::Device& device, std::int64_t most_places)
+                               device::Device& device, std::int64_t most_places)
     : Residual(std::move(parts)), device_(device), quanta_there_(device) {
   require(elements_ <= kMostOnDevice, "more than a device takes");
   const auto elements = static_cast<std::int64_t>(elements_);
@@ -153,13 +153,13 @@ void DeviceResidual::clip(double multiple, std::span<const float> thresholds) {
   cut_off(view(), [&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const auto limit = static_cast<float>(multiple * double{thresholds[p]});
-      const tensor::Updating clipped[] = {
+      const device::Updating clipped[] = {
           {.number = there(kNotFinite),
-           .step = {.limit = limit, .kind = tensor::Updater::kNone},
+           .step = {.limit = limit, .kind = device::Updater::kNone},
            .gradient = piece(starts_[p], parts_[p]),
            .parameters = {},
            .state = {}}};
-      device_.update(tensor::UpdateTo::kGradient, clipped);
+      device_.update(device::UpdateTo::kGradient, clipped);
     }
   });
 }

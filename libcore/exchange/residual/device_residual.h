@@ -24,7 +24,7 @@ class DeviceResidual final : public Residual {
   // The device outlives it; its reals are of float.  At most kMostOnDevice
   // elements (kBug).  most_places: that encode() has room for at a time on the
   // device, 4 bytes each.
-  DeviceResidual(std::vector<std::size_t> parts, tensor::Device& device,
+  DeviceResidual(std::vector<std::size_t> parts, device::Device& device,
                  std::int64_t most_places = kMostPlaces);
   static constexpr std::int64_t kMostPlaces = std::int64_t{1} << 24;
 
@@ -87,7 +87,7 @@ class DeviceResidual final : public Residual {
                                       turns_[turn + 1] - turns_[turn]);
   }
 
-  tensor::Device& device_;
+  device::Device& device_;
   std::unique_ptr<tensor::Buffer> residual_, numbers_;
   DeviceQuanta quanta_there_;
   std::vector<Piece> pieces_;

@@ -48,8 +48,8 @@ Key fill_key() {
 namespace {
 
 // A loss whose targets are class numbers that cannot be mixed.
-bool takes_mixed(tensor::Loss loss) {
-  using tensor::Loss;
+bool takes_mixed(device::Loss loss) {
+  using device::Loss;
   return loss != Loss::kHinge && loss != Loss::kSquaredHinge &&
          loss != Loss::kCategoricalHinge && loss != Loss::kMultiLabel;
 }

@@ -24,13 +24,13 @@
 namespace dl::nn {
 
 struct UpdaterConfig {
-  tensor::Updater kind = tensor::Updater::kSgd;
+  device::Updater kind = device::Updater::kSgd;
   Schedule learning_rate;
   Schedule momentum{.initial = 0.9};
   // beta2 is the decay of rmsprop and adadelta.
   double beta1 = 0.9, beta2 = 0.999;
   double epsilon = 1e-8;
-  tensor::EpsilonAt epsilon_at = tensor::EpsilonAt::kRoot;
+  device::EpsilonAt epsilon_at = device::EpsilonAt::kRoot;
   std::optional<double> start = {};  // of adagrad's and rmsprop's squares
   double momentum_decay = 0.004;     // of nadam
   double weight_decay = 0;           // of weights, adamw's
@@ -43,7 +43,7 @@ struct UpdaterConfig {
   // of them none is left (Mitliagkas et al., "Asynchrony begets momentum",
   // 2016).  Likewise a mean of squares, beta2, goes back over as many
   // mini-batches of all, but over ten of its own at the least.
-  tensor::UpdaterStep step(std::int64_t iteration, std::int64_t epoch,
+  device::UpdaterStep step(std::int64_t iteration, std::int64_t epoch,
                            std::int64_t beside = 1) const;
 };
 
@@ -195,8 +195,8 @@ struct NetworkConfig {
 // An output of a network, for which it is trained.
 struct OutputSpec {
   std::int64_t units = 0;  // numbers an example, or a step of one
-  tensor::LossSpec loss;   // without the weights of several outputs
-  tensor::ActivationSpec activation;
+  device::LossSpec loss;   // without the weights of several outputs
+  device::ActivationSpec activation;
 };
 OutputSpec output_of(const NetworkConfig& config, std::size_t output = 0);
 
@@ -215,8 +215,8 @@ Json to_json(const NetworkConfig& config);
 // The same for people to edit: what all layers say is said once, at the top.
 Json readable_json(const NetworkConfig& config);
 
-std::string_view name_of(tensor::Loss loss);
-std::string_view name_of(tensor::Activation activation);
+std::string_view name_of(device::Loss loss);
+std::string_view name_of(device::Activation activation);
 
 template <>
 std::span<const std::string_view> names_of<WeightInit>();

@@ -24,7 +24,7 @@ constexpr std::size_t kMaxProblemsShown = 100;
 UpdaterConfig read_updater(const Json& json) {
   const Settings given(json, "updater");
   UpdaterConfig updater;
-  updater.kind = given.one_of<tensor::Updater>("type");
+  updater.kind = given.one_of<device::Updater>("type");
   updater.learning_rate = schedule_of(given.at("learning_rate"));
   if (given.has("momentum"))
     updater.momentum = schedule_of(given.at("momentum"));
@@ -33,7 +33,7 @@ UpdaterConfig read_updater(const Json& json) {
   if (given.has("decay")) updater.beta2 = given.number("decay");
   if (given.has("epsilon")) updater.epsilon = given.number("epsilon");
   if (given.has("epsilon_at"))
-    updater.epsilon_at = given.one_of<tensor::EpsilonAt>("epsilon_at");
+    updater.epsilon_at = given.one_of<device::EpsilonAt>("epsilon_at");
   if (given.has("start")) updater.start = given.number("start");
   if (given.has("momentum_decay"))
     updater.momentum_decay = given.number("momentum_decay");

@@ -353,8 +353,8 @@ std::vector<std::string> check_document(const Json& document) {
 namespace {
 
 // The numbers that an activation gives, at most.
-Bounds given_by(const tensor::ActivationSpec& f) {
-  using tensor::Activation;
+Bounds given_by(const device::ActivationSpec& f) {
+  using device::Activation;
   switch (f.kind) {
     case Activation::kSigmoid:
     case Activation::kSoftmax:
@@ -379,7 +379,7 @@ void check_target(const NetworkConfig& config, const LayerConfig& layer,
   if (!layer.target || *layer.target < config.inputs.size()) return;
   const LayerConfig& node = config.layers[*layer.target - config.inputs.size()];
   if (!node.settings.has("activation")) return;
-  const tensor::Loss loss = layer.type->output(layer.settings).loss.kind;
+  const device::Loss loss = layer.type->output(layer.settings).loss.kind;
   const Bounds wanted = bounds_of(loss),
                given = given_by(node.settings.activation("activation"));
   if (given.least >= wanted.least && given.most <= wanted.most) return;
@@ -403,7 +403,7 @@ std::vector<std::string> check_meaning(const NetworkConfig& config) {
       add(layer, "name",
           "'" + layer.name + "' is reserved; choose another name");
     if (layer.type->output != nullptr && is_read(config, layer) &&
-        tensor::needs_logits(layer.type->output(layer.settings).loss.kind))
+        device::needs_logits(layer.type->output(layer.settings).loss.kind))
       add(layer, "loss",
           "it is computed with its activation, so that no other node can take "
           "the output of '" +

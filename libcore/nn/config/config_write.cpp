@@ -18,7 +18,7 @@ Json write_updater(const UpdaterConfig& updater) {
   put("beta2", updater.beta2);
   put("decay", updater.beta2);
   put("epsilon", updater.epsilon);
-  if (updater.epsilon_at != tensor::EpsilonAt::kRoot)
+  if (updater.epsilon_at != device::EpsilonAt::kRoot)
     put("epsilon_at", spell(updater.epsilon_at));
   if (updater.start) put("start", *updater.start);
   if (updater.momentum_decay != UpdaterConfig{}.momentum_decay)

@@ -92,24 +92,24 @@ std::span<const std::string_view> names_of<Schedule::Kind>() {
   return kSchedules;
 }
 template <>
-std::span<const std::string_view> names_of<tensor::Activation>() {
+std::span<const std::string_view> names_of<device::Activation>() {
   return kActivations;
 }
 template <>
-std::span<const std::string_view> names_of<tensor::Loss>() {
+std::span<const std::string_view> names_of<device::Loss>() {
   return kLosses;
 }
 template <>
-std::span<const std::string_view> names_of<tensor::Updater>() {
+std::span<const std::string_view> names_of<device::Updater>() {
   return kUpdaters;
 }
 template <>
-std::span<const std::string_view> names_of<tensor::EpsilonAt>() {
+std::span<const std::string_view> names_of<device::EpsilonAt>() {
   return kEpsilonAts;
 }
 
-std::string_view name_of(tensor::Loss loss) { return spell(loss); }
-std::string_view name_of(tensor::Activation activation) {
+std::string_view name_of(device::Loss loss) { return spell(loss); }
+std::string_view name_of(device::Activation activation) {
   return spell(activation);
 }
 

@@ -30,13 +30,13 @@ E named(std::string_view name) {
 }
 
 template <>
-std::span<const std::string_view> names_of<tensor::Activation>();
+std::span<const std::string_view> names_of<device::Activation>();
 template <>
-std::span<const std::string_view> names_of<tensor::Loss>();
+std::span<const std::string_view> names_of<device::Loss>();
 template <>
-std::span<const std::string_view> names_of<tensor::Updater>();
+std::span<const std::string_view> names_of<device::Updater>();
 template <>
-std::span<const std::string_view> names_of<tensor::EpsilonAt>();
+std::span<const std::string_view> names_of<device::EpsilonAt>();
 
 }  // namespace dl::nn
 

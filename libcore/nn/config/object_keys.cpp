@@ -79,7 +79,7 @@ std::vector<Key> input_and_node_keys() {
 }
 
 std::vector<Key> updater_keys() {
-  const auto updaters = names_of<tensor::Updater>().subspan(1);  // not "none"
+  const auto updaters = names_of<device::Updater>().subspan(1);  // not "none"
   return {
       {"updater", "", "type", Kind::kTag, "required", "The rule.", "", "",
        updaters},
@@ -247,7 +247,7 @@ std::vector<Key> weight_init_keys() {
 std::vector<Key> function_keys() {
   return {
       {"activation", "", "type", Kind::kTag, "required", "The function.", "",
-       "", names_of<tensor::Activation>()},
+       "", names_of<device::Activation>()},
       {"activation", "leaky_relu", "alpha", Kind::kNumber, "0.01",
        "Slope below 0.", kAtLeast0},
       {"activation", "elu", "alpha", Kind::kNumber, "1",
@@ -268,7 +268,7 @@ std::vector<Key> function_keys() {
        "Slope of the linear part.", kOver0},
 
       {"loss", "", "type", Kind::kTag, "required", "The loss.", "", "",
-       names_of<tensor::Loss>()},
+       names_of<device::Loss>()},
       {"loss", "huber", "delta", Kind::kNumber, "1",
        "Error above which the loss is linear.", kOver0},
       {"loss", "focal binary_focal", "gamma", Kind::kNumber, "2",

@@ -92,10 +92,10 @@ std::vector<std::int64_t> Settings::integers(std::string_view name) const {
   return value.get<std::vector<std::int64_t>>();
 }
 
-tensor::ActivationSpec Settings::activation(std::string_view name) const {
+device::ActivationSpec Settings::activation(std::string_view name) const {
   const Tagged value(at(name));
-  tensor::ActivationSpec spec;
-  spec.kind = named<tensor::Activation>(value.tag());
+  device::ActivationSpec spec;
+  spec.kind = named<device::Activation>(value.tag());
   // Each kind's own names for what the devices know by one.
   for (const char* key : {"alpha", "beta", "slope", "negative_slope"})
     value.read(key, spec.alpha);
@@ -106,14 +106,14 @@ tensor::ActivationSpec Settings::activation(std::string_view name) const {
   return spec;
 }
 
-tensor::LossSpec Settings::loss(std::string_view name) const {
+device::LossSpec Settings::loss(std::string_view name) const {
   const Tagged value(at(name));
-  tensor::LossSpec spec;
-  spec.kind = named<tensor::Loss>(value.tag());
+  device::LossSpec spec;
+  spec.kind = named<device::Loss>(value.tag());
   value.read("delta", spec.delta);
   value.read("gamma", spec.gamma);
   value.read("alpha", spec.positive);
-  if (spec.kind == tensor::Loss::kBinaryFocal && value.has("alpha"))
+  if (spec.kind == device::Loss::kBinaryFocal && value.has("alpha"))
     spec.negative = 1 - spec.positive;
   return spec;
 }

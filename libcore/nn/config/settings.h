@@ -32,8 +32,8 @@ class Settings {
   std::string text(std::string_view name) const;
   // Elements of a tuple; an integer is one of 1.
   std::vector<std::int64_t> integers(std::string_view name) const;
-  tensor::ActivationSpec activation(std::string_view name) const;
-  tensor::LossSpec loss(std::string_view name) const;
+  device::ActivationSpec activation(std::string_view name) const;
+  device::LossSpec loss(std::string_view name) const;
   template <typename E>
   E one_of(std::string_view name) const {
     return named<E>(text(name));

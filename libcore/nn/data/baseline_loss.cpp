@@ -99,9 +99,9 @@ std::optional<BestConstant> best_constant(const NetworkConfig& network,
   if (network.outputs.size() != 1) return std::nullopt;
   const Settings& settings = settings_of_output(network);
   const WantedOutput output = wanted_by(network, layout_of(network)).outputs[0];
-  const tensor::LossSpec spec = layers::loss_of(settings);
-  const bool softmax = output.loss == tensor::Loss::kNegativeLogLikelihood;
-  const bool binary = output.loss == tensor::Loss::kBinaryCrossEntropy;
+  const device::LossSpec spec = layers::loss_of(settings);
+  const bool softmax = output.loss == device::Loss::kNegativeLogLikelihood;
+  const bool binary = output.loss == device::Loss::kBinaryCrossEntropy;
   const bool two = binary && output.units == 1;
   if ((!softmax && !two) || !has_classes(data, output)) return std::nullopt;
   const auto kinds = static_cast<std::size_t>(two ? 2 : output.units);
@@ -130,20 +130,20 @@ std::optional<double> loss_of_chance(const NetworkConfig& network,
   const double counts = loss_weight_of(network);
   if (!(counts > 0)) return std::nullopt;
   const LayerConfig& layer = network.layers[network.outputs[0]];
-  if (output.loss.kind == tensor::Loss::kMeanSquaredError &&
+  if (output.loss.kind == device::Loss::kMeanSquaredError &&
       targets.kind == "standardize")
     return counts;
   if (!label_weight && !are_balanced(layer.settings)) return std::nullopt;
   const double weight = counts * label_weight.value_or(1);
   const auto units = static_cast<double>(output.units);
-  const bool softmax = output.activation.kind == tensor::Activation::kSoftmax ||
+  const bool softmax = output.activation.kind == device::Activation::kSoftmax ||
                        layers::is_from_logits(layer.settings);
-  if (output.loss.kind == tensor::Loss::kNegativeLogLikelihood && units > 1 &&
+  if (output.loss.kind == device::Loss::kNegativeLogLikelihood && units > 1 &&
       softmax)
     return weight * std::log(units);
   // With several outputs each has a weight, not each class.
   const bool weighted = layer.settings.has("class_weights");
-  if (output.loss.kind == tensor::Loss::kBinaryCrossEntropy &&
+  if (output.loss.kind == device::Loss::kBinaryCrossEntropy &&
       (label_weight || !(weighted && units > 1)))
     return weight * units * std::numbers::ln2;
   return std::nullopt;

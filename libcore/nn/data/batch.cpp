@@ -16,8 +16,8 @@
 namespace dl::nn {
 namespace {
 
+using device::Loss;
 using tensor::DType;
-using tensor::Loss;
 using tensor::Shape;
 using tensor::Tensor;
 
@@ -258,9 +258,9 @@ bool sides_are_classes(const data::Metadata& data, const NetworkConfig& config,
 }
 
 bool says_probabilities(const NetworkConfig& config, std::size_t i) {
-  const tensor::Activation last = output_of(config, i).activation.kind;
-  return last == tensor::Activation::kSoftmax ||
-         last == tensor::Activation::kSigmoid;
+  const device::Activation last = output_of(config, i).activation.kind;
+  return last == device::Activation::kSoftmax ||
+         last == device::Activation::kSigmoid;
 }
 
 std::vector<std::string> output_names(const NetworkConfig& config,

@@ -31,7 +31,7 @@ struct WantedOutput {
   // Labels of an example: [steps] of a sequence, [height, width] of an image,
   // or one, [].
   tensor::Shape places;
-  tensor::Loss loss = tensor::Loss::kNegativeLogLikelihood;
+  device::Loss loss = device::Loss::kNegativeLogLikelihood;
   // Inputs whose padding is padding in it, as far as data tell: layers may make
   // more of it.
   std::vector<std::size_t> mask_inputs = {};

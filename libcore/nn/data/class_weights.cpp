@@ -120,7 +120,7 @@ std::optional<double> mean_label_weight(const NetworkConfig& config,
   const auto weights = settings.at(kKey).get<std::vector<double>>();
   const WantedOutput output = wanted_by(config, layout_of(config)).outputs[0];
   const bool of_outputs =
-      output.units > 1 && output.loss == tensor::Loss::kBinaryCrossEntropy;
+      output.units > 1 && output.loss == device::Loss::kBinaryCrossEntropy;
   if (!of_outputs && !has_classes(data, output)) return std::nullopt;
   std::vector<double> counts(weights.size(), of_outputs ? 1 : 0);
   if (!of_outputs)

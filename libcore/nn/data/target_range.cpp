@@ -11,7 +11,7 @@
 namespace dl::nn {
 namespace {
 
-using tensor::Loss;
+using device::Loss;
 using tensor::Tensor;
 
 struct Range {

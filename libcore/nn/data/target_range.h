@@ -15,7 +15,7 @@ struct Bounds {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
 };
-Bounds bounds_of(tensor::Loss loss);
+Bounds bounds_of(device::Loss loss);
 
 // Checks the range of labels that are otherwise right, and numbers rather than
 // classes. An example, or a step, whose mask is 0 is not looked at, nor what is

@@ -16,8 +16,8 @@ namespace dl::nn {
 namespace {
 
 // These look at differences alone, which scale as their targets do.
-bool is_distance(tensor::Loss loss) {
-  using tensor::Loss;
+bool is_distance(device::Loss loss) {
+  using device::Loss;
   return loss == Loss::kMeanSquaredError || loss == Loss::kMeanAbsoluteError ||
          loss == Loss::kL1 || loss == Loss::kL2 || loss == Loss::kHuber ||
          loss == Loss::kLogCosh || loss == Loss::kGaussian;
@@ -31,7 +31,7 @@ bool is_regression(const OutputSpec& last, const WantedOutput& wanted,
   const data::Field& labels = data.schema.at("labels");
   const bool named = !data.classes.empty() && !tensor::is_real(labels.dtype);
   return is_distance(last.loss.kind) &&
-         last.activation.kind == tensor::Activation::kIdentity && !named &&
+         last.activation.kind == device::Activation::kIdentity && !named &&
          !are_classes(labels.dtype, labels.shape.with_first(1), wanted.units,
                       wanted.places);
 }

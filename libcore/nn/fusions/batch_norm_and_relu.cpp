@@ -12,7 +12,7 @@ bool batch_norm_and_relu(const NetworkConfig& config, const Layout&,
   if (first.name != "batch_norm" || second.name != "activation" ||
       pair.first->make != first.make ||
       pair.second->settings.activation("activation").kind !=
-          tensor::Activation::kRelu)
+          device::Activation::kRelu)
     return false;
   pair.first->make = layers::make_batch_norm_relu;
   return true;

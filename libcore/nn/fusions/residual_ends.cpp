@@ -46,7 +46,7 @@ void residual_ends(const NetworkConfig& config, const Layout& layout,
     const auto relu = readers.only(sum.output);
     if (!relu || !is(config, plan.steps[*relu], "activation") ||
         plan.steps[*relu].settings.activation("activation").kind !=
-            tensor::Activation::kRelu)
+            device::Activation::kRelu)
       continue;
     const auto norm = norm_of(config, layout, plan, readers, i);
     if (!norm) continue;

@@ -41,7 +41,7 @@ std::vector<bool> read_values(const Plan& plan, const NetworkConfig& config) {
 
 }  // namespace
 
-Lane::Lane(const Common& common, int index, tensor::Device& device)
+Lane::Lane(const Common& common, int index, device::Device& device)
     : common_(common),
       index_(index),
       max_batch_(share(common.max_batch).count),

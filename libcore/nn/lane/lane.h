@@ -43,7 +43,7 @@ class Lane final : private Lanes {
     LaneTeam* team;
   };
 
-  Lane(const Common& common, int index, tensor::Device& device);
+  Lane(const Common& common, int index, device::Device& device);
 
   // Forward and backward over this lane's share.  Within LaneTeam::run(), on
   // every lane.  found: told after each step back from where on this lane's
@@ -64,7 +64,7 @@ class Lane final : private Lanes {
   void predict(std::span<const Part> inputs, std::span<Prediction> outputs,
                std::span<tensor::Tensor> state, bool alone);
 
-  tensor::Device& device() { return *device_; }
+  device::Device& device() { return *device_; }
   // Results of train(): the gradient, of lanes but the first as LaneGradients
   // says, and a number, the share of the loss.
   tensor::View gradient() const { return gradient_; }
@@ -120,7 +120,7 @@ class Lane final : private Lanes {
   Common common_;
   int index_;
   std::int64_t max_batch_;  // of the lane
-  tensor::Device* device_;
+  device::Device* device_;
   Memory memory_;
   tensor::View gradient_, loss_, arena_, sum_scratch_;
   Places places_;

@@ -33,7 +33,7 @@ const Tensor& take_rows(Tensor& staged, const Tensor& all, Share rows,
 
 namespace {
 
-View upload(tensor::Device& device, Memory& memory,
+View upload(device::Device& device, Memory& memory,
             const std::vector<double>& values) {
   Tensor host(tensor::DType::kF64, {static_cast<std::int64_t>(values.size())});
   std::copy(values.begin(), values.end(), host.as<double>().begin());
@@ -44,14 +44,14 @@ View upload(tensor::Device& device, Memory& memory,
 
 }  // namespace
 
-Scale::Scale(tensor::Device& device, Memory& memory,
+Scale::Scale(device::Device& device, Memory& memory,
              const data::Normalizer& from) {
   if (from.changes_nothing()) return;
   shift = upload(device, memory, from.shift);
   scale = upload(device, memory, from.scale);
 }
 
-LaneInput::LaneInput(tensor::Device& device, Memory& memory, const Form& form,
+LaneInput::LaneInput(device::Device& device, Memory& memory, const Form& form,
                      const data::Normalizer& normalizer, std::int64_t max_batch)
     : device_(&device), form_(form), scale_(device, memory, normalizer) {
   if (form.tokens && !scale_.empty())

@@ -33,7 +33,7 @@ const tensor::Tensor& take_rows(tensor::Tensor& staged,
 // nothing to do.
 struct Scale {
   Scale() = default;
-  Scale(tensor::Device& device, Memory& memory, const data::Normalizer& from);
+  Scale(device::Device& device, Memory& memory, const data::Normalizer& from);
   bool empty() const { return shift.empty(); }
   tensor::View shift, scale;
 };
@@ -42,7 +42,7 @@ class LaneInput {
  public:
   // Throws Error: kConfig, the normalizer would change token numbers, or makes
   // other columns than the network takes.
-  LaneInput(tensor::Device& device, Memory& memory, const Form& form,
+  LaneInput(device::Device& device, Memory& memory, const Form& form,
             const data::Normalizer& normalizer, std::int64_t max_batch);
 
   // to: [rows, ...], which gets the rows, normalized.
@@ -58,7 +58,7 @@ class LaneInput {
   void load_mixed(const tensor::Tensor& values, Share rows, tensor::View to);
   void load_mask(const Part& part, Share rows);
 
-  tensor::Device* device_;
+  device::Device* device_;
   Form form_;
   Scale scale_;
   tensor::View matrix_;  // [outputs, columns] of a normalizer that mixes

@@ -13,7 +13,7 @@ using tensor::Shape;
 using tensor::Tensor;
 using tensor::View;
 
-LaneOutput::LaneOutput(tensor::Device& device, Memory& memory, const Form& form,
+LaneOutput::LaneOutput(device::Device& device, Memory& memory, const Form& form,
                        const Settings& settings,
                        const data::Normalizer& normalizer,
                        std::int64_t max_batch, bool training)
@@ -67,7 +67,7 @@ void LaneOutput::divide_by_count(std::int64_t rows) {
   device_->extreme(at_least_1_, which_, some, tensor::Extreme::kMax);
   device_->reciprocal(at_least_1_, at_least_1_, 0);
   const View shares = shares_room_.at(0, {rows * each_});
-  tensor::Strided s;
+  device::Strided s;
   device_->copy_strided(s.over(rows * each_, 1, 0), shares, at_least_1_, false);
   if (!weights_.empty())
     device_->multiply(shares, shares, weights_.at(0, shares.shape));
@@ -80,7 +80,7 @@ View LaneOutput::by_places(View steps) {
     return steps.reshaped({steps.elements()});
   const std::int64_t n = steps.elements(), each = each_ / places_[0];
   const View all = steps_room_.at(0, {n * each});
-  tensor::Strided s;
+  device::Strided s;
   device_->copy_strided(s.over(n, each, 1).over(each, 1, 0), all, steps, false);
   return all;
 }

@@ -15,7 +15,7 @@ class LaneOutput {
  public:
   // settings: of the layer, which in training has a loss.  Labels of a sequence
   // are of its steps, those of an image of its pixels.
-  LaneOutput(tensor::Device& device, Memory& memory, const Form& form,
+  LaneOutput(device::Device& device, Memory& memory, const Form& form,
              const Settings& settings, const data::Normalizer& normalizer,
              std::int64_t max_batch, bool training);
 
@@ -50,7 +50,7 @@ class LaneOutput {
                             tensor::View steps);
   tensor::View by_places(tensor::View steps);
 
-  tensor::Device* device_;
+  device::Device* device_;
   Form form_;
   std::int64_t units_;
   tensor::Shape places_;  // labels of an example: its steps, its pixels, or one

@@ -12,7 +12,7 @@ namespace dl::nn {
 
 using tensor::View;
 
-LaneTeam::LaneTeam(int lanes, std::unique_ptr<tensor::LaneSum> sum)
+LaneTeam::LaneTeam(int lanes, std::unique_ptr<device::LaneSum> sum)
     : team_(lanes),
       sum_(std::move(sum)),
       work_([this](int lane) { work(lane); }),
@@ -113,7 +113,7 @@ void LaneTeam::among_all(int lane, const F& ask) {
   barrier(lane);
 }
 
-void LaneTeam::all_reduce(int lane, tensor::Device& device, View mine,
+void LaneTeam::all_reduce(int lane, device::Device& device, View mine,
                           View scratch) {
   if (size() == 1) return;
   if (apart()) return among_all(lane, [&] { sum_->all_reduce(lane, mine); });

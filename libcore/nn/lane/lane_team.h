@@ -19,7 +19,7 @@ namespace dl::nn {
 class LaneTeam {
  public:
   // sum: of lanes that have memories of their own; none: they share the host's.
-  explicit LaneTeam(int lanes, std::unique_ptr<tensor::LaneSum> sum = nullptr);
+  explicit LaneTeam(int lanes, std::unique_ptr<device::LaneSum> sum = nullptr);
 
   int size() const noexcept { return team_.size(); }
   bool apart() const noexcept { return sum_ != nullptr; }
@@ -38,7 +38,7 @@ class LaneTeam {
   void barrier(int lane);
   // Within run(): `mine` becomes the sum over all lanes in their order, the
   // same bits for all; `scratch` has its shape.
-  void all_reduce(int lane, tensor::Device& device, tensor::View mine,
+  void all_reduce(int lane, device::Device& device, tensor::View mine,
                   tensor::View scratch);
   // Likewise, of lanes apart: the first one's becomes the sum; all others
   // become what the first one's is.
@@ -54,7 +54,7 @@ class LaneTeam {
   void among_all(int lane, const F& ask);
 
   ThreadTeam team_;
-  std::unique_ptr<tensor::LaneSum> sum_;
+  std::unique_ptr<device::LaneSum> sum_;
   std::function<void(int)> work_;
   const std::function<void(int)>* task_ = nullptr;
   std::vector<tensor::View> slots_;

@@ -20,7 +20,7 @@ namespace dl::nn {
 class NoisyWeights {
  public:
   // layer: whose weights they are; all that share them draw the same.
-  NoisyWeights(tensor::Device& device, Memory& memory, const WeightNoise& noise,
+  NoisyWeights(device::Device& device, Memory& memory, const WeightNoise& noise,
                std::uint64_t seed, std::size_t layer)
       : device_(&device),
         memory_(&memory),
@@ -44,7 +44,7 @@ class NoisyWeights {
     return noise_.drop_connect > 0 || noise_.multiplicative;
   }
 
-  tensor::Device* device_;
+  device::Device* device_;
   Memory* memory_;
   WeightNoise noise_;
   std::uint64_t seed_;

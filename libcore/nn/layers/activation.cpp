@@ -18,13 +18,13 @@ class ActivationLayer final : public Layer {
   }
 
   void backward(const Flow& flow, const Step&) override {
-    const View x = tensor::gradient_needs_input(f_.kind) ? flow.x[0] : View{};
+    const View x = device::gradient_needs_input(f_.kind) ? flow.x[0] : View{};
     device_->activate_gradient(f_, flow.dx[0], flow.dy, flow.y, x);
   }
 
  private:
-  tensor::Device* device_;
-  tensor::ActivationSpec f_;
+  device::Device* device_;
+  device::ActivationSpec f_;
 };
 
 Blueprint plan_activation(const Settings& settings,
@@ -33,7 +33,7 @@ Blueprint plan_activation(const Settings& settings,
           .flops = activation_flops(settings, inputs[0].shape),
           .manners = {.in_place = true,
                       .gradient_in_place = true,
-                      .keeps_inputs = tensor::gradient_needs_input(
+                      .keeps_inputs = device::gradient_needs_input(
                           settings.activation("activation").kind)},
           .step_by_step = true};
 }

@@ -46,7 +46,7 @@ class ActivityRegularization final : public Layer {
     const View y = rows(flow.y);
     const auto total = static_cast<double>(step.total);
     if (step.examples > 0 && l1_ > 0)
-      device_.loss(sum_, {.kind = tensor::Loss::kL1}, signs_.at(0, y.shape), y,
+      device_.loss(sum_, {.kind = device::Loss::kL1}, signs_.at(0, y.shape), y,
                    zeros_.at(0, y.shape), {}, l1_ / total);
     if (step.examples > 0 && l2_ > 0)
       device_.add_squares(sum_, 0.5 * l2_ / total, y);
@@ -82,7 +82,7 @@ class ActivityRegularization final : public Layer {
     device_.extreme(slopes_, which_, low, tensor::Extreme::kMax);
     device_.extreme(rates_, which_, high, tensor::Extreme::kMin);
     const View counted = step.examples > 0 && step.first == 0 ? sum_ : View{};
-    device_.loss(counted, {.kind = tensor::Loss::kBinaryCrossEntropy}, slopes_,
+    device_.loss(counted, {.kind = device::Loss::kBinaryCrossEntropy}, slopes_,
                  rates_, wanted_, {}, weight_);
     device_.scale(slopes_, 1 / n);
     const double least =
@@ -93,7 +93,7 @@ class ActivityRegularization final : public Layer {
   // Rates that differ from 0 and 1 by less count as if by this.
   static constexpr double kSmallRate = 1e-6;
 
-  tensor::Device& device_;
+  device::Device& device_;
   View sum_;  // of losses
   std::int64_t copies_, units_;
   double l1_, l2_, rate_ = 0, weight_ = 0;

@@ -32,7 +32,7 @@ class Sum final : public Layer {
   }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
 };
 
 template <bool mean>

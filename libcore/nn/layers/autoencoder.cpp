@@ -59,9 +59,9 @@ Key loss_key() {
 }
 
 void check_autoencoder(const Settings& settings, const Complaint& complain) {
-  const tensor::Loss kind = settings.loss("loss").kind;
-  if (tensor::numbers_each(kind) > 1 ||
-      activation_for(kind) == tensor::Activation::kSoftmax)
+  const device::Loss kind = settings.loss("loss").kind;
+  if (device::numbers_each(kind) > 1 ||
+      activation_for(kind) == device::Activation::kSoftmax)
     complain("loss",
              "'" + std::string(name_of(kind)) + "' is not for what goes in");
 }

@@ -69,9 +69,9 @@ class BatchNorm final : public Layer {
   }
 
   void backward(const Flow& flow, const Step& step) override {
-    tensor::Device& device = *site_.device;
+    device::Device& device = *site_.device;
     if (behind_ == Behind::kSumAndRelu && step.examples > 0)
-      device.activate_gradient({tensor::Activation::kRelu}, flow.dy, flow.dy,
+      device.activate_gradient({device::Activation::kRelu}, flow.dy, flow.dy,
                                flow.y, {});
     if (site_.frozen) {
       if (!flow.dx[0].empty()) scale_back(flow.dx[0], flow);
@@ -108,7 +108,7 @@ class BatchNorm final : public Layer {
   }
 
  private:
-  tensor::BatchNorm by(View mean, View variance) const {
+  device::BatchNorm by(View mean, View variance) const {
     return {.mean = mean,
             .variance = variance,
             .gamma = site_.parameters[0],
@@ -128,7 +128,7 @@ class BatchNorm final : public Layer {
   // Number of steps in sequences: those of the mini-batch that are not padding,
   // at least 1, for each channel.
   void count(View mask, const Step& step) {
-    tensor::Device& device = *site_.device;
+    device::Device& device = *site_.device;
     const tensor::Shape& shape = site_.output.shape;
     const std::int64_t channels = shape.back(),
                        each = shape.elements() / shape[0] / channels;
@@ -140,7 +140,7 @@ class BatchNorm final : public Layer {
     const View some[] = {steps_, one_};
     device.extreme(at_least_1_, which_, some, tensor::Extreme::kMax);
     device.scale(at_least_1_, static_cast<double>(each));
-    device.copy_strided(tensor::Strided().over(channels, 1, 0), counted_,
+    device.copy_strided(device::Strided().over(channels, 1, 0), counted_,
                         at_least_1_, false);
   }
 
@@ -174,7 +174,7 @@ class BatchNorm final : public Layer {
   }
 
   void sum_squares_of(View sum, View x, View mask) {
-    tensor::Device& device = *site_.device;
+    device::Device& device = *site_.device;
     if (mask.empty()) return device.sum_squares_about(sum, x, mean_);
     device.copy(shift_, mean_);
     device.scale(shift_, -1);
@@ -189,7 +189,7 @@ class BatchNorm final : public Layer {
 
   // Mean and variance do not depend on padding.
   void spare_padding(const Flow& flow) {
-    tensor::Device& device = *site_.device;
+    device::Device& device = *site_.device;
     const View dx = flow.dx[0], alone = scratch_.at(0, dx.shape);
     scale_back(alone, flow);
     device.add(dx, -1, alone);
@@ -209,7 +209,7 @@ class BatchNorm final : public Layer {
   }
 
   void measure(const Flow& flow, const Step& step) {
-    tensor::Device& device = *site_.device;
+    device::Device& device = *site_.device;
     const bool some = step.examples > 0;
     const View x = flow.x[0], mask = some ? flow.masks[0] : View{};
     if (site_.output.steps) count(mask, step);
@@ -222,7 +222,7 @@ class BatchNorm final : public Layer {
   }
 
   void normalise(const Flow& flow, View mean, View variance) {
-    tensor::BatchNorm spec = by(mean, variance);
+    device::BatchNorm spec = by(mean, variance);
     if (behind_ == Behind::kSumAndRelu) {
       spec.added = flow.x[1];
       spec.relu = true;

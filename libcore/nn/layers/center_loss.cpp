@@ -79,7 +79,7 @@ class CenterLoss final : public Output {
   }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
   View sum_;                 // of losses
   View centers_, gradient_;  // [units, inputs]
   double lambda_, alpha_, weight_, scale_ = 0;

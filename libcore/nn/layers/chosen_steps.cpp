@@ -31,7 +31,7 @@ Turned turned_of(const Settings& settings) {
 // Rows of [n * steps, features] by the mask of a sequence.
 class ChosenSteps {
  public:
-  ChosenSteps(const LayerSite& site, Memory& memory, tensor::StepChoice choice)
+  ChosenSteps(const LayerSite& site, Memory& memory, device::StepChoice choice)
       : device_(site.device), choice_(choice) {
     const tensor::Shape all{site.max_batch, site.input()[0]};
     if (all.elements() > 0x7fffffff)
@@ -39,7 +39,7 @@ class ChosenSteps {
     ones_ = memory.allocate(all);
     device_->fill(ones_, 1);
     index_ = memory.allocate(
-        choice == tensor::StepChoice::kLast ? tensor::Shape{all[0]} : all,
+        choice == device::StepChoice::kLast ? tensor::Shape{all[0]} : all,
         tensor::DType::kI32);
   }
 
@@ -55,8 +55,8 @@ class ChosenSteps {
   View chosen() const { return chosen_; }
 
  private:
-  tensor::Device* device_;
-  tensor::StepChoice choice_;
+  device::Device* device_;
+  device::StepChoice choice_;
   View ones_, index_;
   View chosen_;  // of the step in progress
 };
@@ -64,7 +64,7 @@ class ChosenSteps {
 class LastStep final : public Layer {
  public:
   LastStep(const LayerSite& site, Memory& memory)
-      : device_(site.device), steps_(site, memory, tensor::StepChoice::kLast) {}
+      : device_(site.device), steps_(site, memory, device::StepChoice::kLast) {}
 
   void forward(const Flow& flow, const Step&) override {
     device_->gather(flow.y, as_rows(flow.x[0]),
@@ -77,7 +77,7 @@ class LastStep final : public Layer {
   }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
   ChosenSteps steps_;
 };
 
@@ -86,7 +86,7 @@ class Reverse final : public Layer {
   Reverse(const LayerSite& site, Memory& memory)
       : device_(site.device),
         turned_(turned_of(*site.settings)),
-        steps_(site, memory, tensor::StepChoice::kReversed),
+        steps_(site, memory, device::StepChoice::kReversed),
         mask_(memory.allocate({site.max_batch, site.input()[0]})) {}
 
   void forward(const Flow& flow, const Step&) override {
@@ -118,7 +118,7 @@ class Reverse final : public Layer {
   }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
   Turned turned_;
   ChosenSteps steps_;
   View mask_;
@@ -127,7 +127,7 @@ class Reverse final : public Layer {
 class Hold final : public Layer {
  public:
   Hold(const LayerSite& site, Memory& memory)
-      : device_(site.device), steps_(site, memory, tensor::StepChoice::kHeld) {}
+      : device_(site.device), steps_(site, memory, device::StepChoice::kHeld) {}
 
   void forward(const Flow& flow, const Step&) override {
     device_->gather(as_rows(flow.y), as_rows(flow.x[0]),
@@ -141,7 +141,7 @@ class Hold final : public Layer {
   }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
   ChosenSteps steps_;
 };
 

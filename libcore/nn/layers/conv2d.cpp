@@ -11,11 +11,11 @@
 namespace dl::nn::layers {
 namespace {
 
-using tensor::Activation;
+using device::Activation;
 
 template <bool pools>
 std::unique_ptr<Layer> make_conv2d(const LayerSite& site, Memory& memory) {
-  const tensor::Conv2dSpec spec =
+  const device::Conv2dSpec spec =
       conv2d_spec(window_of(*site.settings), site.input(),
                   site.settings->integer("filters"));
   return std::make_unique<Convolution>(
@@ -25,7 +25,7 @@ std::unique_ptr<Layer> make_conv2d(const LayerSite& site, Memory& memory) {
 }
 
 // max f(x) = f(max x) for these.
-bool never_decreases(const tensor::ActivationSpec& f) {
+bool never_decreases(const device::ActivationSpec& f) {
   switch (f.kind) {
     case Activation::kIdentity:
     case Activation::kRelu:
@@ -89,8 +89,8 @@ bool pools_at_once(const LayerConfig& layer, const LayerConfig& next,
   if (layer.type->name != "conv2d" || next.type->name != "max_pool2d" ||
       !never_decreases(layer.settings.activation("activation")))
     return false;
-  const tensor::Pool2dSpec pool =
-      pool2d_spec(window_of(next.settings), between, tensor::Pooling::kMax);
+  const device::Pool2dSpec pool =
+      pool2d_spec(window_of(next.settings), between, device::Pooling::kMax);
   const auto all = [](const std::int64_t(&of)[2], std::int64_t want) {
     return std::ranges::count(of, want) == 2;
   };

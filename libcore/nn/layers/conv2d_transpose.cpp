@@ -76,10 +76,10 @@ class Conv2dTranspose final : public Layer {
 
  private:
   // From [filters, points, channels] to [channels, points, filters].
-  tensor::Strided turning() const {
+  device::Strided turning() const {
     const tensor::Shape& w = weight_.shape;
     const std::int64_t points = w[1] * w[2];
-    tensor::Strided s;
+    device::Strided s;
     return s.over(w[3], points * w[0], 1)
         .over(points, w[0], w[3])
         .over(w[0], 1, points * w[3]);
@@ -96,7 +96,7 @@ class Conv2dTranspose final : public Layer {
   Folded folded_;
   bool frozen_ = false;  // turned_ has the weights
   FusedActivation activation_;
-  std::unique_ptr<tensor::Conv2d> kernel_;
+  std::unique_ptr<device::Conv2d> kernel_;
 };
 
 Blueprint plan_conv2d_transpose(const Settings& settings,

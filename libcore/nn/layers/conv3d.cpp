@@ -11,7 +11,7 @@ Blueprint plan_conv3d(const Settings& settings, std::span<const Form> inputs) {
 }
 
 std::unique_ptr<Layer> make_conv3d(const LayerSite& site, Memory& memory) {
-  const tensor::Conv3dSpec spec =
+  const device::Conv3dSpec spec =
       conv3d_spec(window_of(*site.settings), site.input(),
                   site.settings->integer("filters"));
   return std::make_unique<Convolution>(

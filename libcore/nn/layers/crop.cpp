@@ -6,7 +6,7 @@
 namespace dl::nn::layers {
 namespace {
 
-tensor::Strided crop(const Settings& settings, Extents in, Extents out) {
+device::Strided crop(const Settings& settings, Extents in, Extents out) {
   return within(edges_of(settings, "cropping"), out, in).exchanged();
 }
 

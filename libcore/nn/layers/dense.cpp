@@ -42,7 +42,7 @@ class Dense final : public Layer {
   }
 
  private:
-  tensor::ActivationSpec f_;
+  device::ActivationSpec f_;
   Linear linear_;
   FusedActivation activation_;
   Scaling scaling_;      // of the batch normalization behind

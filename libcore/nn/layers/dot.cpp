@@ -28,7 +28,7 @@ class Dot final : public Layer {
   }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
 };
 
 class L2Distance final : public Layer {
@@ -63,7 +63,7 @@ class L2Distance final : public Layer {
   }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
   double epsilon_;
   View difference_, slopes_;
 };
@@ -101,7 +101,7 @@ class L2Normalize final : public Layer {
   }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
   double epsilon_;
   std::int64_t width_;
   View factors_, along_;

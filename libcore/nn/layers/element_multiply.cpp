@@ -27,7 +27,7 @@ class ElementMultiply final : public Layer {
   }
 
   void backward(const Flow& flow, const Step&) override {
-    tensor::Device& device = *site_.device;
+    device::Device& device = *site_.device;
     device.batch_norm_sums(spec_, site_.gradients[0], site_.gradients[1],
                            flow.dy, flow.x[0]);
     if (!flow.dx[0].empty())
@@ -38,7 +38,7 @@ class ElementMultiply final : public Layer {
  private:
   LayerSite site_;
   View zero_;
-  tensor::BatchNorm spec_;
+  device::BatchNorm spec_;
 };
 
 Blueprint plan_element_multiply(const Settings&, std::span<const Form> inputs) {

@@ -14,7 +14,7 @@
 namespace dl::nn::layers {
 namespace {
 
-using tensor::Strided;
+using device::Strided;
 using tensor::View;
 
 // z = mean + deviation * noise, for each sample; log variance = 2 log
@@ -53,7 +53,7 @@ class GaussianLatent final : public Layer {
     device_.add_sum(site_.loss, -half_weight, deviation);
     device_.add_sum(site_.loss, -half_weight, ones_.at(0, {own}));
     device_.scale(deviation, 0.5);
-    device_.activate({.kind = tensor::Activation::kExp}, deviation, deviation);
+    device_.activate({.kind = device::Activation::kExp}, deviation, deviation);
     device_.add_squares(site_.loss, half_weight, mean);
     device_.add_squares(site_.loss, half_weight, deviation);
     const auto stream =
@@ -106,7 +106,7 @@ class GaussianLatent final : public Layer {
   }
 
   LayerSite site_;
-  tensor::Device& device_;
+  device::Device& device_;
   std::int64_t units_, samples_;
   double weight_;
   View mean_, deviation_, noise_;  // of the step in progress

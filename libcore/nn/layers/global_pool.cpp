@@ -8,7 +8,7 @@
 namespace dl::nn {
 
 template <>
-std::span<const std::string_view> names_of<tensor::StepPooling>() {
+std::span<const std::string_view> names_of<device::StepPooling>() {
   static constexpr std::string_view kNames[] = {"max", "average", "sum",
                                                 "pnorm"};
   return kNames;
@@ -23,7 +23,7 @@ class GlobalPool final : public Layer {
  public:
   GlobalPool(const LayerSite& site, Memory&)
       : device_(site.device),
-        spec_{.kind = site.settings->one_of<tensor::StepPooling>("kind"),
+        spec_{.kind = site.settings->one_of<device::StepPooling>("kind"),
               .p = site.settings->number("p")} {}
 
   void forward(const Flow& flow, const Step&) override {
@@ -40,8 +40,8 @@ class GlobalPool final : public Layer {
     return x.reshaped({n, x.elements() / n / c, c});
   }
 
-  tensor::Device* device_;
-  tensor::PoolSteps spec_;
+  device::Device* device_;
+  device::PoolSteps spec_;
 };
 
 Blueprint plan_global_pool(const Settings&, std::span<const Form> inputs) {
@@ -71,7 +71,7 @@ const LayerType& global_pool() {
       .keys = {key::one_of(
                    "kind", R"("max")",
                    "Function of the pool; pnorm is (sum of |x|^p)^(1/p).",
-                   names_of<tensor::StepPooling>()),
+                   names_of<device::StepPooling>()),
                key::number("p", "2", "The exponent of pnorm.", "[1, inf)")},
       .reads_sequences = true,
       .plan = plan_global_pool,

@@ -7,7 +7,7 @@ namespace dl::nn::layers {
 
 const LayerType& gru() {
   static const LayerType type = [] {
-    LayerType gru = recurrent_type<tensor::Cell::kGru>(
+    LayerType gru = recurrent_type<device::Cell::kGru>(
         "gru",
         "Gated recurrent units; the formulas stand in *dl-network*(5), "
         "SEQUENCES.");

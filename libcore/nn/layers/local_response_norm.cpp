@@ -24,8 +24,8 @@ class LocalResponseNorm final : public Layer {
   }
 
  private:
-  tensor::Device* device_;
-  tensor::LocalNorm spec_;
+  device::Device* device_;
+  device::LocalNorm spec_;
 };
 
 void check_local_response_norm(const Settings& settings,

@@ -38,7 +38,7 @@ class LossLayer final : public OutputLayer {
   }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
   FusedActivation activation_;
   OutputLoss loss_;
 };

@@ -6,7 +6,7 @@
 namespace dl::nn::layers {
 namespace {
 
-constexpr tensor::Cell kCell = tensor::Cell::kLstm;
+constexpr device::Cell kCell = device::Cell::kLstm;
 
 std::vector<Key> lstm_keys() {
   std::vector<Key> keys = recurrent_keys(kCell);

@@ -80,7 +80,7 @@ class Masking final : public Layer {
   View mask(const Flow&) override { return made_; }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
   bool clears_;
   View negative_, rounded_;  // of the value; as steps may be kept
   View difference_, which_, size_, none_, ones_, mask_, made_;

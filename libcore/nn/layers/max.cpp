@@ -28,7 +28,7 @@ class Choice final : public Layer {
   }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
   tensor::View which_;
 };
 

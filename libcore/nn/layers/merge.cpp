@@ -9,8 +9,8 @@
 namespace dl::nn::layers {
 namespace {
 
+using device::Strided;
 using tensor::Shape;
-using tensor::Strided;
 
 std::int64_t product(std::span<const std::int64_t> extents) {
   std::int64_t n = 1;
@@ -56,7 +56,7 @@ class Merge final : public Layer {
     return s.over(rows, all, own).over(own, 1, 1);
   }
 
-  tensor::Device* device_;
+  device::Device* device_;
   int axis_;
 };
 

@@ -52,13 +52,13 @@ class Projection {
   std::int64_t units() const { return weight_.shape[0]; }
   std::int64_t inputs() const { return weight_.shape[1]; }
 
-  tensor::Device* device_;
-  std::unique_ptr<tensor::Dense> product_;
+  device::Device* device_;
+  std::unique_ptr<device::Dense> product_;
   View weight_, bias_, weight_gradient_, bias_gradient_;
   bool frozen_ = false;  // the product has weight and bias
 };
 
-tensor::AttentionSpec spec_of(const Settings& settings, const Form& queries,
+device::AttentionSpec spec_of(const Settings& settings, const Form& queries,
                               const Form& keys) {
   return {.queries = queries.shape[0],
           .keys = keys.shape[0],
@@ -126,8 +126,8 @@ class MultiHeadAttention final : public Layer {
     return v.at(0, v.shape.without_first().with_first(n_));
   }
 
-  tensor::AttentionSpec spec_;
-  std::unique_ptr<tensor::Attention> attention_;
+  device::AttentionSpec spec_;
+  std::unique_ptr<device::Attention> attention_;
   std::array<Projection, 4> projections_;  // of q, k, v and the output
   View q_, k_, v_, mixed_, dq_, dk_, dv_, dmixed_;
   std::int64_t n_ = 0;
@@ -147,7 +147,7 @@ Blueprint plan_multi_head_attention(const Settings& settings,
                                     std::span<const Form> inputs) {
   check_inputs(inputs);
   const Form &queries = inputs.front(), &keys = inputs.back();
-  const tensor::AttentionSpec spec = spec_of(settings, queries, keys);
+  const device::AttentionSpec spec = spec_of(settings, queries, keys);
   const std::int64_t width = queries.shape[1], own = keys.shape[1];
   Blueprint plan{.output = queries,
                  .manners = {.keeps_output = false},

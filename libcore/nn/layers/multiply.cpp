@@ -29,7 +29,7 @@ class Multiply final : public Layer {
   }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
 };
 
 Blueprint plan_multiply(const Settings&, std::span<const Form> inputs) {

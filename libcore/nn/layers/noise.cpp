@@ -12,7 +12,7 @@
 namespace dl::nn::layers {
 namespace {
 
-using tensor::Strided;
+using device::Strided;
 using tensor::View;
 
 // `each` random numbers for an example.
@@ -24,7 +24,7 @@ class Noise : public Layer {
   }
 
  protected:
-  tensor::Device& device() const { return *site_.device; }
+  device::Device& device() const { return *site_.device; }
   double setting(const char* key) const { return site_.settings->number(key); }
 
   // Copies lie one behind another, here as in the whole mini-batch.

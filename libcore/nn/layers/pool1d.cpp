@@ -6,7 +6,7 @@
 namespace dl::nn::layers {
 namespace {
 
-using tensor::Pooling;
+using device::Pooling;
 using tensor::View;
 
 // Less than all that counts, and finite: what is left of it is multiplied by 0.
@@ -58,9 +58,9 @@ class Pool1d final : public Layer {
     return divisor;
   }
 
-  tensor::Device* device_;
+  device::Device* device_;
   SeriesMask mask_;
-  std::unique_ptr<tensor::Pool2d> kernel_;
+  std::unique_ptr<device::Pool2d> kernel_;
   View factor_;
 };
 

@@ -8,7 +8,7 @@
 namespace dl::nn::layers {
 namespace {
 
-using tensor::Pooling;
+using device::Pooling;
 
 // Settings of the kinds of pooling besides the window.
 template <typename Spec>
@@ -19,7 +19,7 @@ Spec finished(Spec spec, const Settings& settings) {
   return spec;
 }
 
-std::unique_ptr<tensor::Pool2d> kernel_of(const LayerSite& site, Pooling kind) {
+std::unique_ptr<device::Pool2d> kernel_of(const LayerSite& site, Pooling kind) {
   const Window window = window_of(*site.settings);
   if (window.kernel.size() == 3)
     return site.device->pool3d(
@@ -44,7 +44,7 @@ class Pool final : public Layer {
   }
 
  private:
-  std::unique_ptr<tensor::Pool2d> kernel_;
+  std::unique_ptr<device::Pool2d> kernel_;
 };
 
 Blueprint plan_pool2d(const Settings& settings, std::span<const Form> inputs) {

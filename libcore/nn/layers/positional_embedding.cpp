@@ -11,11 +11,11 @@
 namespace dl::nn::layers {
 namespace {
 
-using tensor::Strided;
+using device::Strided;
 using tensor::View;
 
 // Sines and cosines of wavelengths 2 pi to 2 pi 10000 in turn.
-void fill_waves(tensor::Device& device, View table) {
+void fill_waves(device::Device& device, View table) {
   tensor::Tensor host(tensor::DType::kF64, table.shape);
   const auto all = host.as<double>();
   const std::int64_t width = table.shape[1];
@@ -63,7 +63,7 @@ class PositionalEmbedding final : public Layer {
     return s.over(y.elements() / each, each, 0).over(each, 1, 1);
   }
 
-  tensor::Device* device_;
+  device::Device* device_;
   View table_, gradient_;
 };
 

@@ -8,7 +8,7 @@
 namespace dl::nn::layers {
 namespace {
 
-using tensor::Strided;
+using device::Strided;
 using tensor::View;
 
 class Repeat final : public Layer {
@@ -39,7 +39,7 @@ class Repeat final : public Layer {
         .over(width_, 1, 1);
   }
 
-  tensor::Device* device_;
+  device::Device* device_;
   std::int64_t steps_, width_;
 };
 

@@ -10,8 +10,8 @@
 namespace dl::nn::layers {
 namespace {
 
+using device::Strided;
 using tensor::Shape;
-using tensor::Strided;
 
 using Dimensions = std::vector<std::int64_t>;
 
@@ -74,7 +74,7 @@ class Permute final : public Layer {
     return s;
   }
 
-  tensor::Device* device_;
+  device::Device* device_;
   Dimensions axes_;
 };
 

@@ -33,7 +33,7 @@ class Rrelu final : public Layer {
       site_.device->prelu(flow.y, flow.x[0], slopes_of(flow.y));
     } else {
       site_.device->activate(
-          {tensor::Activation::kLeakyRelu, (lower_ + upper_) / 2}, flow.y,
+          {device::Activation::kLeakyRelu, (lower_ + upper_) / 2}, flow.y,
           flow.x[0]);
     }
   }

@@ -27,7 +27,7 @@ class Scale final : public Layer {
     device_->scale(y, factor_);
   }
 
-  tensor::Device* device_;
+  device::Device* device_;
   double factor_;
 };
 
@@ -46,7 +46,7 @@ class Shift final : public Layer {
   void backward(const Flow&, const Step&) override {}  // is passed on
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
   View amount_;
 };
 

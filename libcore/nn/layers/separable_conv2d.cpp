@@ -16,7 +16,7 @@ class SeparableConv2d final : public Layer {
         depthwise_(site.device->conv2d(spec_, site.max_batch)),
         between_(memory.allocate(between(site.max_batch))) {
     if (site.training) gradient_ = memory.allocate(between_.shape);
-    const tensor::Conv2dSpec points{.height = spec_.out_height(),
+    const device::Conv2dSpec points{.height = spec_.out_height(),
                                     .width = spec_.out_width(),
                                     .channels = spec_.filters,
                                     .filters = site.output.shape[2]};
@@ -72,8 +72,8 @@ class SeparableConv2d final : public Layer {
   }
 
   LayerSite site_;
-  tensor::Conv2dSpec spec_;
-  std::unique_ptr<tensor::Conv2d> depthwise_;
+  device::Conv2dSpec spec_;
+  std::unique_ptr<device::Conv2d> depthwise_;
   View between_, gradient_;
   std::unique_ptr<Convolution> pointwise_;
   Flow flow_;  // of the second

@@ -5,7 +5,7 @@
 namespace dl::nn::layers {
 
 const LayerType& simple_rnn() {
-  static const LayerType type = recurrent_type<tensor::Cell::kSimple>(
+  static const LayerType type = recurrent_type<device::Cell::kSimple>(
       "simple_rnn",
       "A plain recurrent layer; the formula stands in *dl-network*(5), "
       "SEQUENCES.");

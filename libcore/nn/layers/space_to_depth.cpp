@@ -6,10 +6,10 @@
 namespace dl::nn::layers {
 namespace {
 
-tensor::Strided fold(const Settings& settings, Extents in, Extents out) {
+device::Strided fold(const Settings& settings, Extents in, Extents out) {
   const std::int64_t block = settings.integer("block");
   const std::int64_t run = block * in.channels, row = in.width * in.channels;
-  tensor::Strided s;
+  device::Strided s;
   return s.over(out.height, out.width * out.channels, block * row)
       .over(block, run, row)
       .over(out.width, out.channels, run)

@@ -113,7 +113,7 @@ class Unstack final : public Layer {
   }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
   std::int64_t index_, of_;
 };
 

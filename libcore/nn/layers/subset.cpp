@@ -9,8 +9,8 @@
 namespace dl::nn::layers {
 namespace {
 
+using device::Strided;
 using tensor::Shape;
-using tensor::Strided;
 using tensor::View;
 
 class Subset final : public Layer {
@@ -56,7 +56,7 @@ class Subset final : public Layer {
         .over(part[axis] * each, 1, 1);
   }
 
-  tensor::Device* device_;
+  device::Device* device_;
   int axis_;
   std::int64_t begin_;
   View mask_;

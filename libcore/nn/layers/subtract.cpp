@@ -24,7 +24,7 @@ class Subtract final : public Layer {
   }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
 };
 
 Blueprint plan_subtract(const Settings&, std::span<const Form> inputs) {

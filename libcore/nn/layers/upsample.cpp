@@ -19,10 +19,10 @@ std::span<const std::string_view> names_of<Interpolation>() {
 namespace layers {
 namespace {
 
-tensor::Strided repeat(const Settings&, Extents in, Extents out) {
+device::Strided repeat(const Settings&, Extents in, Extents out) {
   const std::int64_t rows = out.height / in.height,
                      columns = out.width / in.width, c = in.channels;
-  tensor::Strided s;
+  device::Strided s;
   return s.over(in.height, rows * out.width * c, in.width * c)
       .over(rows, out.width * c, 0)
       .over(in.width, columns * c, c)
@@ -42,7 +42,7 @@ class Bilinear final : public Layer {
   }
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
 };
 
 std::unique_ptr<Layer> make_upsample2d(const LayerSite& site, Memory& memory) {

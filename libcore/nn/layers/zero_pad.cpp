@@ -6,7 +6,7 @@
 namespace dl::nn::layers {
 namespace {
 
-tensor::Strided pad(const Settings& settings, Extents in, Extents out) {
+device::Strided pad(const Settings& settings, Extents in, Extents out) {
   return within(edges_of(settings, "padding"), in, out);
 }
 

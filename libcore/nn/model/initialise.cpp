@@ -77,7 +77,7 @@ tensor::Tensor initial_updater_state(const Layout& layout) {
         static_cast<std::size_t>(range.offset),
         static_cast<std::size_t>((range.end - range.begin) *
                                  range.per_parameter));
-    const double start = tensor::initial_state(range.updater.step(0, 0));
+    const double start = device::initial_state(range.updater.step(0, 0));
     std::fill(part.begin(), part.end(), static_cast<float>(start));
   }
   return all;

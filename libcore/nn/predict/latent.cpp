@@ -69,7 +69,7 @@ std::vector<std::size_t> reconstructions(const NetworkConfig& config) {
   for (std::size_t i = 0; i < config.outputs.size(); ++i) {
     const LayerConfig& layer = config.layers[config.outputs[i]];
     if (!layer.target || !target_source(config, *layer.target)) continue;
-    if (tensor::needs_logits(output_of(config, i).loss.kind) ||
+    if (device::needs_logits(output_of(config, i).loss.kind) ||
         layers::is_from_logits(layer.settings))
       throw Error{Code::kUsage, "the loss of '" + displayed(layer.name) +
                                     "' gives no probability"};
@@ -146,7 +146,7 @@ struct Scorer::State {
   data::Normalizers normalizers;
   Wanted wanted;
   std::vector<std::size_t> outputs;  // that are reconstructions
-  std::unique_ptr<tensor::Device> device;
+  std::unique_ptr<device::Device> device;
   std::unique_ptr<Predictor> encoder, decoder;  // decoder: null without codes
   data::DataSet codes;
   std::vector<Prediction> decoded;
@@ -207,9 +207,9 @@ double Scorer::State::loss_of(const data::DataSet& set, std::size_t output,
                               std::int64_t row) {
   const WantedOutput& want = wanted.outputs[output];
   const Tensor& made = said.values;
-  const tensor::LossSpec loss = output_of(config, output).loss;
+  const device::LossSpec loss = output_of(config, output).loss;
   const std::int64_t given = made.elements() / made.shape()[0],
-                     each = given / tensor::numbers_each(loss.kind);
+                     each = given / device::numbers_each(loss.kind);
   const tensor::Shape shape{each / want.units, want.units};
   const Bounds bounds = bounds_of(loss.kind);
   std::vector<bool> outside(static_cast<std::size_t>(shape[0]));

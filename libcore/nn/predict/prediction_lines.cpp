@@ -59,10 +59,10 @@ PredictionLines::Output PredictionLines::output_of(const Model& model,
   const bool has_loss = layer.type->output != nullptr;
   output.flat = form.shape.rank() > 2 || !(has_loss || form.steps);
   output.units = output.flat ? form.shape.elements() : form.shape.back();
-  const tensor::Activation last = has_loss
+  const device::Activation last = has_loss
                                       ? nn::output_of(config, i).activation.kind
-                                      : tensor::Activation::kIdentity;
-  output.is_sigmoid = last == tensor::Activation::kSigmoid;
+                                      : device::Activation::kIdentity;
+  output.is_sigmoid = last == device::Activation::kSigmoid;
   if (output.flat || !has_loss) return output;
 
   const data::Metadata data =
@@ -70,7 +70,7 @@ PredictionLines::Output PredictionLines::output_of(const Model& model,
   std::vector<std::string> names = output_names(config, model.data, i);
   const bool pair =
       output.units == 1 && output.is_sigmoid && data.classes.size() == 2;
-  output.names_class = pair || last == tensor::Activation::kSoftmax;
+  output.names_class = pair || last == device::Activation::kSoftmax;
   // A single value for two classes says how much it is the second, as a
   // probability does.
   if (!output.names_class && output.units == 1 && data.classes.size() == 2)

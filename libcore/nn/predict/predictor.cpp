@@ -53,7 +53,7 @@ std::string chosen_device(const PredictorOptions& options) {
 Network compiled(const Model& model, const PredictorOptions& options) {
   const std::int64_t wanted =
       options.threads > 0 ? options.threads : available_cores();
-  const tensor::Precision precision = device::precision_of(options.precision);
+  const device::Precision precision = device::precision_of(options.precision);
   auto lanes =
       device::open_lanes(chosen_device(options), static_cast<int>(wanted),
                          precision, device::Use::kPrediction);

@@ -13,7 +13,7 @@ namespace dl::nn {
 struct Constrainer::State {
   Constraints constraints;
   // Whatever the replicas compute on: bits may not depend on that.
-  std::unique_ptr<tensor::Device> device;
+  std::unique_ptr<device::Device> device;
 };
 
 Constrainer::Constrainer(const NetworkConfig& network) {

@@ -9,10 +9,10 @@ namespace {
 
 using tensor::View;
 
-void put_back(const Constraint& constraint, tensor::Device& device, View rows) {
+void put_back(const Constraint& constraint, device::Device& device, View rows) {
   if (rows.elements() == 0) return;
   if (constraint.non_negative)
-    device.activate({tensor::Activation::kRelu}, rows, rows);
+    device.activate({device::Activation::kRelu}, rows, rows);
   if (constraint.bounds_norm())
     device.bound_norms(rows, constraint.min_norm, constraint.max_norm,
                        constraint.rate);
@@ -39,7 +39,7 @@ Constraints::Constraints(const NetworkConfig& config, const Layout& layout) {
   }
 }
 
-void Constraints::apply(tensor::Device& device, View parameters, int lane,
+void Constraints::apply(device::Device& device, View parameters, int lane,
                         int lanes) const {
   for (const Constrained& tensor : tensors_) {
     const std::int64_t begin = tensor.rows * lane / lanes,

@@ -30,7 +30,7 @@ class Constraints {
   bool empty() const { return tensors_.empty(); }
   // Puts back the rows that are lane's of `lanes`, of all parameters, which lie
   // on the device.  On the cpu, the same to the bit on every host.
-  void apply(tensor::Device& device, tensor::View parameters, int lane = 0,
+  void apply(device::Device& device, tensor::View parameters, int lane = 0,
              int lanes = 1) const;
 
  private:

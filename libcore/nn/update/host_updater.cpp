@@ -39,7 +39,7 @@ struct HostUpdater::State {
 
   NetworkConfig config;
   Layout layout;
-  std::vector<std::unique_ptr<tensor::Device>> devices;
+  std::vector<std::unique_ptr<device::Device>> devices;
   Memory memory;
   UpdatePlan plan;
   Constraints constraints;
@@ -70,20 +70,20 @@ bool HostUpdater::step(const Position& at, std::span<float> gradient,
   const tensor::View sum = view_of(gradient), weights = view_of(parameters);
   const bool has_norms = s.plan.has_norms();
   if (has_norms) {
-    on_all([&](int lane, tensor::Device& device) {
+    on_all([&](int lane, device::Device& device) {
       s.plan.gather(lane, device, std::span(&sum, 1), 0,
                     s.layout.parameter_count);
     });
     s.plan.judge(*s.devices.front(), {}, 0);
   }
-  on_all([&](int lane, tensor::Device& device) {
-    s.plan.step(lane, device, at, tensor::UpdateTo::kParameters, has_norms, {},
+  on_all([&](int lane, device::Device& device) {
+    s.plan.step(lane, device, at, device::UpdateTo::kParameters, has_norms, {},
                 sum, weights, view_of(state));
   });
   s.plan.judge_written(*s.devices.front());
   if (!s.plan.found(*s.devices.front()).update_finite) return false;
   if (!s.constraints.empty())
-    on_all([&](int lane, tensor::Device& device) {
+    on_all([&](int lane, device::Device& device) {
       s.constraints.apply(device, weights, lane, s.team.size());
     });
   return true;

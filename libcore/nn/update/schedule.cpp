@@ -192,10 +192,10 @@ Json to_json(const Schedule& schedule) {
   return json;
 }
 
-tensor::UpdaterStep UpdaterConfig::step(std::int64_t iteration,
+device::UpdaterStep UpdaterConfig::step(std::int64_t iteration,
                                         std::int64_t epoch,
                                         std::int64_t beside) const {
-  tensor::UpdaterStep step = {
+  device::UpdaterStep step = {
       .kind = kind,
       .learning_rate = learning_rate.at(iteration, epoch),
       .momentum = momentum.at(iteration, epoch),
@@ -213,14 +213,14 @@ tensor::UpdaterStep UpdaterConfig::step(std::int64_t iteration,
   const double whole = 1 - step.momentum;
   step.momentum = shared(step.momentum);
   // AdaBelief divides by what a gradient differs from the mean.
-  if (kind != tensor::Updater::kAdaBelief) step.beta1 = shared(step.beta1);
+  if (kind != device::Updater::kAdaBelief) step.beta1 = shared(step.beta1);
   // A mean of squares reaches as far back.
   step.beta2 = std::max(shared(step.beta2), std::min(step.beta2, kLeastBeta2));
   // Each worker has a part of the sum of squares by whose root it divides.
-  if (kind == tensor::Updater::kAdaGrad)
+  if (kind == device::Updater::kAdaGrad)
     step.learning_rate /= std::sqrt(static_cast<double>(beside));
   // The total movement of parameters by a gradient stays the same.
-  if (kind == tensor::Updater::kNesterov || kind == tensor::Updater::kMomentum)
+  if (kind == device::Updater::kNesterov || kind == device::Updater::kMomentum)
     step.learning_rate *= (1 - step.momentum) / whole;
   return step;
 }

@@ -33,7 +33,7 @@ bool renormalizes(GradientNormalization n) {
 
 // Clears the numbers of pieces begin to end - 1: each by itself is a call to a
 // GPU.
-void clear(tensor::Device& device, View numbers, std::size_t begin,
+void clear(device::Device& device, View numbers, std::size_t begin,
            std::size_t end) {
   if (begin == end) return;
   device.fill(numbers.at(static_cast<std::int64_t>(begin),
@@ -139,7 +139,7 @@ UpdatePlan::Rule UpdatePlan::rule_of(const NetworkConfig& config,
   return rule;
 }
 
-void UpdatePlan::judge(tensor::Device& device, std::span<const View> losses,
+void UpdatePlan::judge(device::Device& device, std::span<const View> losses,
                        double most_loss) {
   const View loss = number(totals_, kLoss), all = number(totals_, kGathered);
   device.fill(totals_, 0);
@@ -159,24 +159,24 @@ void UpdatePlan::judge(tensor::Device& device, std::span<const View> losses,
   }
 }
 
-void UpdatePlan::judge_written(tensor::Device& device) {
+void UpdatePlan::judge_written(device::Device& device) {
   const View written = number(totals_, kWritten);
   device.fill(written, 0);
   device.add_numbers(written, written_);
   device.expect_reading(totals_);
 }
 
-UpdatePlan::Found UpdatePlan::found(tensor::Device& device) {
+UpdatePlan::Found UpdatePlan::found(device::Device& device) {
   std::array<double, 3> totals{};
   device.read(totals, totals_);
   return {totals[kLoss], std::isfinite(totals[kGathered]),
           std::isfinite(totals[kWritten])};
 }
 
-tensor::StateViews UpdatePlan::components(View state, const Rule& rule,
+device::StateViews UpdatePlan::components(View state, const Rule& rule,
                                           const Piece& piece) const {
   const StateRange& range = *rule.range;
-  tensor::StateViews views;
+  device::StateViews views;
   std::int64_t at = range.offset + piece.begin - range.begin;
   for (int i = 0; i < range.per_parameter; ++i) {
     views[static_cast<std::size_t>(i)] =
@@ -198,7 +198,7 @@ bool UpdatePlan::only_checked(std::size_t piece) const {
   return !rule.frozen && !over_norm(rule.normalization);
 }
 
-void UpdatePlan::gather(int lane, tensor::Device& device,
+void UpdatePlan::gather(int lane, device::Device& device,
                         std::span<const View> gradients, std::int64_t begin,
                         std::int64_t end) {
   const auto first = piece_at(begin), last = piece_at(end);
@@ -232,10 +232,10 @@ bool UpdatePlan::has_norms() const {
       rules_, [](const Rule& rule) { return over_norm(rule.normalization); });
 }
 
-tensor::UpdaterStep UpdatePlan::step_of(std::size_t segment, const Position& at,
+device::UpdaterStep UpdatePlan::step_of(std::size_t segment, const Position& at,
                                         bool guarded) const {
   const Rule& rule = rules_[segment];
-  tensor::UpdaterStep step =
+  device::UpdaterStep step =
       rule.range->updater.step(at.iteration, at.epoch, at.beside);
   step.step -= at.afresh;
   step.learning_rate *= at.factor;
@@ -250,14 +250,14 @@ tensor::UpdaterStep UpdatePlan::step_of(std::size_t segment, const Position& at,
   return step;
 }
 
-void UpdatePlan::step(int lane, tensor::Device& device, const Position& at,
-                      tensor::UpdateTo to, bool guarded, const UpdateSink& sink,
+void UpdatePlan::step(int lane, device::Device& device, const Position& at,
+                      device::UpdateTo to, bool guarded, const UpdateSink& sink,
                       View gradient, View parameters, View state) {
   const Rule* rule = nullptr;
-  tensor::UpdaterStep step;
+  device::UpdaterStep step;
   const std::size_t own = deal(lane), own_end = deal(lane + 1);
   clear(device, written_, own, own_end);
-  std::array<tensor::Updating, 16> some;  // a GPU has one launch for them
+  std::array<device::Updating, 16> some;  // a GPU has one launch for them
   std::size_t count = 0;
   const auto update = [&] {
     device.update(to, std::span(some).first(std::exchange(count, 0)));
@@ -286,7 +286,7 @@ void UpdatePlan::step(int lane, tensor::Device& device, const Position& at,
   update();
 }
 
-void UpdatePlan::measure(int lane, tensor::Device& device, View parameters) {
+void UpdatePlan::measure(int lane, device::Device& device, View parameters) {
   const std::size_t own = deal(lane), own_end = deal(lane + 1);
   clear(device, written_, own, own_end);
   for (std::size_t p = own; p < own_end; ++p) {
@@ -298,7 +298,7 @@ void UpdatePlan::measure(int lane, tensor::Device& device, View parameters) {
   }
 }
 
-double UpdatePlan::score(tensor::Device& device) {
+double UpdatePlan::score(device::Device& device) {
   const View sum = number(totals_, kWritten);
   device.fill(sum, 0);
   device.add_numbers(sum, written_);

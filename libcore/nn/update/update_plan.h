@@ -51,33 +51,33 @@ class UpdatePlan {
   // For elements [begin, end), where no tensor is cut: the first gradient
   // becomes the sum of all, in their order; the others are as LaneGradients
   // says.  Once for all elements.
-  void gather(int lane, tensor::Device& device,
+  void gather(int lane, device::Device& device,
               std::span<const tensor::View> gradients, std::int64_t begin,
               std::int64_t end);
   // Whether step() needs what gather() finds: norms of gradients.
   bool has_norms() const;
   // After gather(): sums the lanes' losses, and makes of the norms what
   // gradients are multiplied with.  The first lane alone.
-  void judge(tensor::Device& device, std::span<const tensor::View> losses,
+  void judge(device::Device& device, std::span<const tensor::View> losses,
              double most_loss);
   // The gradient becomes the update, or the parameters move by it; guarded:
   // unless judge() found a loss above the most, or anything not finite.  Pieces
   // of what was written are shown to the sink, if there is one; then the device
   // waits after each.
-  void step(int lane, tensor::Device& device, const Position& at,
-            tensor::UpdateTo to, bool guarded, const UpdateSink& sink,
+  void step(int lane, device::Device& device, const Position& at,
+            device::UpdateTo to, bool guarded, const UpdateSink& sink,
             tensor::View gradient, tensor::View parameters, tensor::View state);
   // After step() of all lanes: sums what it found.  The first lane alone.
-  void judge_written(tensor::Device& device);
+  void judge_written(device::Device& device);
   // Result of judge() and judge_written(). Waits for the device.
   struct Found {
     double loss;
     bool gradient_finite, update_finite;
   };
-  Found found(tensor::Device& device);
+  Found found(device::Device& device);
   // l1 |w| + l2/2 w^2; score() is the sum afterwards.
-  void measure(int lane, tensor::Device& device, tensor::View parameters);
-  double score(tensor::Device& device);
+  void measure(int lane, device::Device& device, tensor::View parameters);
+  double score(device::Device& device);
 
  private:
   struct Piece {
@@ -111,9 +111,9 @@ class UpdatePlan {
   static tensor::View number(tensor::View numbers, std::size_t i) {
     return numbers.at(static_cast<std::int64_t>(i), {1});
   }
-  tensor::UpdaterStep step_of(std::size_t segment, const Position& at,
+  device::UpdaterStep step_of(std::size_t segment, const Position& at,
                               bool guarded) const;
-  tensor::StateViews components(tensor::View state, const Rule& rule,
+  device::StateViews components(tensor::View state, const Rule& rule,
                                 const Piece& piece) const;
 
   std::vector<Piece> pieces_;

@@ -10,7 +10,7 @@ namespace {
 
 // adadelta's first steps are as small as its epsilon.
 bool starts_blindly(const UpdaterConfig& updater) {
-  using tensor::Updater;
+  using device::Updater;
   switch (updater.kind) {
     case Updater::kNone:
     case Updater::kSgd:

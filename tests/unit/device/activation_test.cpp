@@ -6,8 +6,8 @@
 namespace dl::device::activation_test {
 
 using namespace dl::device::test;
-using dl::tensor::Activation;
-using dl::tensor::ActivationSpec;
+using dl::device::Activation;
+using dl::device::ActivationSpec;
 
 namespace {
 

@@ -6,7 +6,7 @@
 namespace dl::device::attention_test {
 
 using namespace dl::device::test;
-using dl::tensor::AttentionSpec;
+using dl::device::AttentionSpec;
 
 namespace {
 

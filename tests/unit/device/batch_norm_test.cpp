@@ -49,7 +49,7 @@ TEST_CASE("batch normalization, by hand") {
     check_close(lab.get(s.mean), {2, 10}, 1e-6);
     check_close(lab.get(s.variance), {2.0 / 3, 0}, 1e-6);
     const View y = lab.blank(x.shape);
-    dl::tensor::BatchNorm spec{s.mean, s.variance, lab.put(Shape{2}, {2, 3}),
+    dl::device::BatchNorm spec{s.mean, s.variance, lab.put(Shape{2}, {2, 3}),
                                lab.put(Shape{2}, {5, 7}), 0.25};
     lab.device().batch_norm(spec, y, x);
     const double off = 2 / std::sqrt(2.0 / 3 + 0.25);
@@ -71,7 +71,7 @@ TEST_CASE("reference batch normalization's gradients") {
   const Statistics s(lab, x);
   const View dgamma = lab.blank(Shape{4}), dbeta = lab.blank(Shape{4}),
              dx = lab.blank(shape);
-  const dl::tensor::BatchNorm spec{s.mean, s.variance, gamma,
+  const dl::device::BatchNorm spec{s.mean, s.variance, gamma,
                                    beta,   kEpsilon,   relu};
   lab.device().batch_norm_sums(spec, dgamma, dbeta, dy, x);
   lab.device().batch_norm_gradient(spec, dx, dy, x, dbeta, dgamma, s.count);
@@ -115,10 +115,10 @@ TEST_CASE("cpu batch normalization agrees with the reference") {
                      dbeta = lab.blank(c), y = lab.blank(shape),
                      dx = lab.blank(shape);
           lab.device().sum_squares_about(s, x, mean);
-          const dl::tensor::BatchNorm spec{mean, variance, gamma,
+          const dl::device::BatchNorm spec{mean, variance, gamma,
                                            beta, kEpsilon, relu};
           lab.device().batch_norm(spec, y, x);
-          dl::tensor::BatchNorm with_sum = spec;
+          dl::device::BatchNorm with_sum = spec;
           with_sum.added = dy;
           const View sum = lab.blank(shape);
           lab.device().batch_norm(with_sum, sum, x);
@@ -154,7 +154,7 @@ TEST_CASE("statistics in one pass agree with the reference") {
               {a.mean, a.variance, a.running_mean, a.running_variance, 0.9},
               a.x))
         return;  // this device does not
-      dl::tensor::Device& r = reference.device();
+      dl::device::Device& r = reference.device();
       const double count =
           static_cast<double>(shape.elements()) / static_cast<double>(c[0]);
       r.sum_rows(want.mean, want.x);
@@ -187,7 +187,7 @@ TEST_CASE("batch normalization refuses what does not fit") {
     Lab lab(name);
     const View x = lab.random(Shape{2, 3}, 1), c = lab.random(Shape{3}, 2),
                bad = lab.random(Shape{2}, 3);
-    dl::tensor::Device& d = lab.device();
+    dl::device::Device& d = lab.device();
     CHECK_NOTHROW(d.batch_norm({c, c, c, c}, x, x));
     CHECK_THROWS_AS(d.batch_norm({bad, c, c, c}, x, x), Error);
     CHECK_THROWS_AS(d.batch_norm({c, c, c, c}, c, x), Error);

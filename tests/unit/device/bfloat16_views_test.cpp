@@ -8,8 +8,8 @@
 namespace dl::device::bfloat16_views_test {
 
 using namespace dl::device::test;
-using dl::tensor::Pool2dSpec;
-using dl::tensor::Pooling;
+using dl::device::Pool2dSpec;
+using dl::device::Pooling;
 
 namespace {
 

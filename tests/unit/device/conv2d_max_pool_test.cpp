@@ -6,7 +6,7 @@
 namespace dl::device::conv2d_max_pool_test {
 
 using namespace dl::device::test;
-using dl::tensor::Conv2dSpec;
+using dl::device::Conv2dSpec;
 
 namespace {
 
@@ -145,7 +145,7 @@ TEST_CASE("convolution with max pooling, activated at once") {
   if (tested_precision() != Precision::kFloat32) return;
   for (const ConvolutionCase& c : kCases)
     for (const auto kind :
-         {dl::tensor::Activation::kRelu, dl::tensor::Activation::kSigmoid}) {
+         {dl::device::Activation::kRelu, dl::device::Activation::kSigmoid}) {
       CAPTURE(c.name, static_cast<int>(kind));
       Lab lab(tested()), reference("reference");
       const std::int64_t n = c.max_batch;

@@ -5,7 +5,7 @@
 
 namespace dl::device::conv2d_test {
 using namespace dl::device::test;
-using dl::tensor::Conv2dSpec;
+using dl::device::Conv2dSpec;
 
 namespace {
 
@@ -406,8 +406,8 @@ TEST_CASE("cpu convolution agrees with the reference") {
 }
 
 TEST_CASE("a convolution activated at once agrees with the reference") {
-  const dl::tensor::ActivationSpec kinds[] = {
-      {}, {dl::tensor::Activation::kRelu}, {dl::tensor::Activation::kSigmoid}};
+  const dl::device::ActivationSpec kinds[] = {
+      {}, {dl::device::Activation::kRelu}, {dl::device::Activation::kSigmoid}};
   for (const ConvolutionCase& c : kCases)
     for (const auto& f : kinds)
       for (const bool bias : {false, true}) {
@@ -433,8 +433,8 @@ TEST_CASE("a convolution activated at once agrees with the reference") {
 
 TEST_CASE("a frozen convolution has its weights, bias and activation") {
   if (std::string_view(tested()) != "cpu") return;  // the others do not freeze
-  const dl::tensor::ActivationSpec kinds[] = {
-      {}, {dl::tensor::Activation::kRelu}, {dl::tensor::Activation::kSoftmax}};
+  const dl::device::ActivationSpec kinds[] = {
+      {}, {dl::device::Activation::kRelu}, {dl::device::Activation::kSoftmax}};
   for (const ConvolutionCase& c : kCases)
     for (const auto& f : kinds) {
       CAPTURE(c.name, static_cast<int>(f.kind));
@@ -452,7 +452,7 @@ TEST_CASE("a frozen convolution has its weights, bias and activation") {
                                                     exact.b);
       reference.device().activate(f, want, want);
       // Differences of large sums are the exponents of softmax.
-      const bool steep = f.kind == dl::tensor::Activation::kSoftmax;
+      const bool steep = f.kind == dl::device::Activation::kSoftmax;
       check_close(cpu.get(y), reference.get(want), steep ? 4e-5 : 4e-6);
       // Each example alone.
       const Shape in = x_shape(c.spec, 1), out = y_shape(c.spec, 1);
@@ -472,10 +472,10 @@ TEST_CASE("a convolution may be frozen without bias, and NaN passes") {
   Arrays a(lab, s, 2);
   const auto conv = lab.device().conv2d(s, 2);
   const View y = lab.blank(a.dy.shape), frozen = lab.blank(a.dy.shape);
-  REQUIRE(conv->freeze(a.w, {}, {dl::tensor::Activation::kRelu}));
+  REQUIRE(conv->freeze(a.w, {}, {dl::device::Activation::kRelu}));
   conv->forward(frozen, a.x, {}, {});
   conv->forward(y, a.x, a.w, {});
-  lab.device().activate({dl::tensor::Activation::kRelu}, y, y);
+  lab.device().activate({dl::device::Activation::kRelu}, y, y);
   check_close(lab.get(frozen), lab.get(y), 1e-6);
   lab.device().fill(a.x.at(5, Shape{1}), kNan);
   conv->forward(frozen, a.x, {}, {});

@@ -7,9 +7,9 @@
 namespace dl::device::conv3d_test {
 
 using namespace dl::device::test;
-using dl::tensor::Conv3dSpec;
-using dl::tensor::Pool3dSpec;
-using dl::tensor::Pooling;
+using dl::device::Conv3dSpec;
+using dl::device::Pool3dSpec;
+using dl::device::Pooling;
 
 namespace {
 

@@ -12,20 +12,20 @@ namespace dl::device::test {
 
 struct ConvolutionCase {
   const char* name;
-  tensor::Conv2dSpec spec;
+  device::Conv2dSpec spec;
   std::int64_t max_batch;
 };
 
-inline Shape x_shape(const tensor::Conv2dSpec& s, std::int64_t n) {
+inline Shape x_shape(const device::Conv2dSpec& s, std::int64_t n) {
   return {n, s.height, s.width, s.channels};
 }
-inline Shape w_shape(const tensor::Conv2dSpec& s) {
+inline Shape w_shape(const device::Conv2dSpec& s) {
   return {s.filters, s.kernel[0], s.kernel[1], s.channels / s.groups};
 }
 
 // Inputs: of a lab, the same on every device.  dy: of the outputs' shape.
 struct Convolved {
-  Convolved(Lab& lab, const tensor::Conv2dSpec& s, std::int64_t n,
+  Convolved(Lab& lab, const device::Conv2dSpec& s, std::int64_t n,
             const Shape& outputs)
       : x(lab.random(x_shape(s, n), 1)),
         w(lab.random(w_shape(s), 2)),
@@ -35,7 +35,7 @@ struct Convolved {
 };
 
 // All that a convolution computes, with and without bias.
-inline std::vector<Values> results(Lab& lab, tensor::Conv2d& conv,
+inline std::vector<Values> results(Lab& lab, device::Conv2d& conv,
                                    const Convolved& a) {
   const View y = lab.blank(a.dy.shape), plain = lab.blank(a.dy.shape),
              dx = lab.blank(a.x.shape), dw = lab.blank(a.w.shape),

@@ -19,7 +19,7 @@ namespace {
 std::string failure_of_opening(int gpu, const char* function, int status) {
   if (function != nullptr) fail_next(function, status);
   try {
-    const CudaDevice device(emulated_api(), gpu, tensor::Precision::kFloat32,
+    const CudaDevice device(emulated_api(), gpu, device::Precision::kFloat32,
                             kEmulatedThreads);
   } catch (const Error& error) {
     CHECK(error.code() == Code::kUnavailable);
@@ -60,14 +60,14 @@ TEST_CASE("a GPU that is too old is told of when it is opened") {
 TEST_CASE("GPUs before Ampere have float32 alone") {
   const auto precisions_of = [](int tenfold) {
     set_compute_capability(tenfold);
-    const CudaDevice device(emulated_api(), 0, tensor::Precision::kFloat32,
+    const CudaDevice device(emulated_api(), 0, device::Precision::kFloat32,
                             kEmulatedThreads);
     set_compute_capability(90);
-    CHECK(device.capabilities().training.has(tensor::Precision::kFloat32));
+    CHECK(device.capabilities().training.has(device::Precision::kFloat32));
     return device.capabilities();
   };
   for (const auto p :
-       {tensor::Precision::kTf32, tensor::Precision::kBfloat16}) {
+       {device::Precision::kTf32, device::Precision::kBfloat16}) {
     CHECK(precisions_of(80).training.has(p));
     CHECK(precisions_of(80).prediction.has(p));
     CHECK(!precisions_of(75).training.has(p));
@@ -76,7 +76,7 @@ TEST_CASE("GPUs before Ampere have float32 alone") {
 }
 
 TEST_CASE("what goes wrong in use is said, and the device goes on") {
-  CudaDevice device(emulated_api(), 0, tensor::Precision::kFloat32,
+  CudaDevice device(emulated_api(), 0, device::Precision::kFloat32,
                     kEmulatedThreads);
   const auto x = device.allocate(Shape{4, 4}), y = device.allocate(Shape{4, 4});
   fail_next("cudaMalloc", cudaErrorMemoryAllocation);
@@ -97,11 +97,11 @@ TEST_CASE("what goes wrong in use is said, and the device goes on") {
 }
 
 TEST_CASE("convolutions whose numbers 32 bits could not count are refused") {
-  CudaDevice device(emulated_api(), 0, tensor::Precision::kFloat32,
+  CudaDevice device(emulated_api(), 0, device::Precision::kFloat32,
                     kEmulatedThreads);
   constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 1024;
   // The last block counts on, to the end of its tile.
-  tensor::Conv3dSpec pixels{.depth = 1,
+  device::Conv3dSpec pixels{.depth = 1,
                             .height = 1,
                             .width = 1,
                             .channels = 1,
@@ -111,7 +111,7 @@ TEST_CASE("convolutions whose numbers 32 bits could not count are refused") {
   CHECK_THROWS_WITH(device.conv3d(pixels, kMost + 1),
                     Contains("try a smaller --batch"));
   // Weights and biases are summed as one array.
-  tensor::Conv2dSpec wide{.height = 7,
+  device::Conv2dSpec wide{.height = 7,
                           .width = 7,
                           .channels = 1,
                           .filters = kMost / 10,

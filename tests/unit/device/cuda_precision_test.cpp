@@ -11,11 +11,11 @@
 namespace dl::device::cuda_precision_test {
 
 using namespace dl::device::test;
-using dl::tensor::AttentionSpec;
-using dl::tensor::Cell;
-using dl::tensor::Conv2dSpec;
-using dl::tensor::Conv3dSpec;
-using dl::tensor::RecurrentSpec;
+using dl::device::AttentionSpec;
+using dl::device::Cell;
+using dl::device::Conv2dSpec;
+using dl::device::Conv3dSpec;
+using dl::device::RecurrentSpec;
 
 namespace {
 
@@ -241,7 +241,7 @@ TEST_CASE("recurrent layers in each precision") {
           const std::int64_t rows = s.gates() * s.units;
           const View x = lab.random(Shape{3, 4, 9}, 1),
                      dy = lab.random(Shape{3, 4, 7}, 2);
-          const dl::tensor::RecurrentWeights w{
+          const dl::device::RecurrentWeights w{
               lab.random(Shape{rows, 9}, 3, -0.5, 0.5),
               lab.random(Shape{rows, 7}, 4, -0.5, 0.5),
               lab.random(Shape{s.biases()}, 5)},

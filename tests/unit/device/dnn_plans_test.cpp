@@ -18,8 +18,8 @@ namespace dl::device::dnn_plans_test {
 
 using namespace dl::device::test;
 using namespace dl::device::cuda;
-using dl::tensor::Conv2dSpec;
-using dl::tensor::Conv3dSpec;
+using dl::device::Conv2dSpec;
+using dl::device::Conv3dSpec;
 
 namespace {
 
@@ -151,7 +151,7 @@ TEST_CASE("cuDNN has plans for convolutions with tensor cores") {
     }
     for (const Precision precision : {Precision::kTf32, Precision::kBfloat16}) {
       CudaDevice d(api, 0, precision, kEmulatedThreads);
-      const auto check = [&](dl::tensor::Conv2d& conv, const Shape& x_shape,
+      const auto check = [&](dl::device::Conv2d& conv, const Shape& x_shape,
                              const Shape& w_shape, const Shape& y_shape) {
         CAPTURE(gpu.name, static_cast<int>(precision), w_shape.to_string());
         const auto x = d.allocate(x_shape, d.activations()),
@@ -160,7 +160,7 @@ TEST_CASE("cuDNN has plans for convolutions with tensor cores") {
                    b = d.allocate(Shape{w_shape[0]});
         const auto forward = [&] {
           conv.forward_activated(y->view(), x->view(), w->view(), b->view(),
-                                 {dl::tensor::Activation::kRelu});
+                                 {dl::device::Activation::kRelu});
         };
         d.fill(y->view(), kNan);  // as an engine would that keeps it
         CHECK_NOTHROW(forward());

@@ -14,7 +14,7 @@ namespace dl::device::dnn_test {
 
 using namespace dl::device::test;
 using namespace dl::device::cuda;
-using dl::tensor::Conv2dSpec;
+using dl::device::Conv2dSpec;
 
 namespace {
 
@@ -89,7 +89,7 @@ TEST_CASE("bias and relu are cuDNN's, or after it where it cannot") {
     const Convolved a(lab, kSpec, 2, y_shape(2));
     const Convolved exact(reference, kSpec, 2, y_shape(2));
     const View y = lab.blank(y_shape(2)), want = reference.blank(y_shape(2));
-    const dl::tensor::ActivationSpec relu{dl::tensor::Activation::kRelu};
+    const dl::device::ActivationSpec relu{dl::device::Activation::kRelu};
     const auto conv = lab.device().conv2d(kSpec, 2);
     if (!fused)
       fail_next("fused graph", CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN);

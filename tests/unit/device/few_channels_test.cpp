@@ -6,7 +6,7 @@
 namespace dl::device::few_channels_test {
 
 using namespace dl::device::test;
-using dl::tensor::Conv2dSpec;
+using dl::device::Conv2dSpec;
 
 namespace {
 

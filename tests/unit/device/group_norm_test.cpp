@@ -170,7 +170,7 @@ TEST_CASE("an example is normalized alike in every batch") {
 TEST_CASE("normalization by groups refuses what does not fit") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
-    dl::tensor::Device& d = lab.device();
+    dl::device::Device& d = lab.device();
     const View x = lab.random(Shape{2, 3, 4}, 1), c = lab.random(Shape{4}, 2),
                has = lab.blank(Shape{2, 2, 2}), bad = lab.random(Shape{3}, 3);
     CHECK_NOTHROW(d.group_norm(x, has, x, c, c, 1));

@@ -24,9 +24,9 @@
 
 namespace dl::device::test {
 
-using tensor::Device;
+using device::Device;
+using device::Precision;
 using tensor::DType;
-using tensor::Precision;
 using tensor::Shape;
 using tensor::Tensor;
 using tensor::View;

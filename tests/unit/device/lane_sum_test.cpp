@@ -98,7 +98,7 @@ struct Gpus {
   }
 
   std::vector<std::unique_ptr<Device>> devices;
-  std::unique_ptr<tensor::LaneSum> sum;
+  std::unique_ptr<device::LaneSum> sum;
 };
 
 const std::vector<std::string> kNoErrors(3);

@@ -43,7 +43,7 @@ class LayerStep {
   }
 
  private:
-  static constexpr tensor::Conv2dSpec kGrouped{.height = 6,
+  static constexpr device::Conv2dSpec kGrouped{.height = 6,
                                                .width = 6,
                                                .channels = 24,
                                                .filters = 24,
@@ -51,7 +51,7 @@ class LayerStep {
                                                .pad_begin = {1, 1},
                                                .pad_end = {1, 1},
                                                .groups = 24};
-  static constexpr tensor::Conv3dSpec kVolumes{.depth = 6,
+  static constexpr device::Conv3dSpec kVolumes{.depth = 6,
                                                .height = 6,
                                                .width = 6,
                                                .channels = 4,
@@ -60,13 +60,13 @@ class LayerStep {
                                                .pad_begin = {1, 1, 1},
                                                .pad_end = {1, 1, 1},
                                                .groups = 2};
-  static constexpr tensor::Pool3dSpec kPool{.kind = tensor::Pooling::kPNorm,
+  static constexpr device::Pool3dSpec kPool{.kind = device::Pooling::kPNorm,
                                             .depth = 6,
                                             .height = 6,
                                             .width = 6,
                                             .channels = 4};
-  static tensor::AttentionSpec attention_spec() {
-    tensor::AttentionSpec s;
+  static device::AttentionSpec attention_spec() {
+    device::AttentionSpec s;
     s.queries = s.keys = 36;
     s.heads = 2;
     s.head_size = 4;
@@ -79,7 +79,7 @@ class LayerStep {
 
   // x [n, 6, 6, 24] through images and volumes, back into dx_.
   void run_images(std::int64_t n) {
-    tensor::Device& d = lab_.device();
+    device::Device& d = lab_.device();
     const Shape image{n, 6, 6, 24}, volume{n, 6, 6, 6, 4};
     const View x = x_.at(0, image), y = y_.at(0, image), z = z_.at(0, image),
                dx = dx_.at(0, image), dy = dy_.at(0, image);
@@ -103,7 +103,7 @@ class LayerStep {
   }
 
   void run_sequences(std::int64_t n) {
-    tensor::Device& d = lab_.device();
+    device::Device& d = lab_.device();
     const Shape packed{n, 36, 24};
     const View x = dx_.at(0, packed), y = y_.at(0, packed),
                dy = dy_.at(0, packed);
@@ -116,14 +116,14 @@ class LayerStep {
     d.mask_steps(dy, mask);
     const View s = s_.at(0, Shape{n, 24});
     for (const auto kind :
-         {tensor::StepPooling::kMax, tensor::StepPooling::kPNorm}) {
+         {device::StepPooling::kMax, device::StepPooling::kPNorm}) {
       d.pool_steps({kind}, s, dy, mask);
       d.pool_steps_gradient({kind}, y, s, s, dy, mask);
     }
   }
 
   void run_rows(std::int64_t n) {
-    tensor::Device& d = lab_.device();
+    device::Device& d = lab_.device();
     const View x = x_.at(0, Shape{n, 864}), y = y_.at(0, x.shape),
                z = z_.at(0, x.shape), dx = dx_.at(0, x.shape);
     const View r = r_.at(0, Shape{n}), which = which_.at(0, x.shape);
@@ -141,10 +141,10 @@ class LayerStep {
     d.scatter_add(table_, y.at(0, Shape{n, 24}), index, 2);
     // Transposed, then summed over steps.
     d.copy_strided(
-        tensor::Strided().over(n, 864, 864).over(24, 36, 1).over(36, 1, 24), dx,
+        device::Strided().over(n, 864, 864).over(24, 36, 1).over(36, 1, 24), dx,
         y, false);
     d.copy_strided(
-        tensor::Strided().over(n, 0, 864).over(24, 1, 36).over(36, 0, 1), sum_,
+        device::Strided().over(n, 0, 864).over(24, 1, 36).over(36, 0, 1), sum_,
         dx, true);
   }
 
@@ -171,10 +171,10 @@ class LayerStep {
 
   Lab& lab_;
   std::int64_t skew_;
-  std::unique_ptr<tensor::Conv2d> grouped_;
-  std::unique_ptr<tensor::Conv3d> volumes_;
-  std::unique_ptr<tensor::Pool3d> pool_;
-  std::unique_ptr<tensor::Attention> attention_;
+  std::unique_ptr<device::Conv2d> grouped_;
+  std::unique_ptr<device::Conv3d> volumes_;
+  std::unique_ptr<device::Pool3d> pool_;
+  std::unique_ptr<device::Attention> attention_;
   std::vector<std::unique_ptr<tensor::Buffer>> rooms_;
 
   View x_ = array(Shape{kMaxBatch, 6, 6, 24}, 1), y_ = array(x_.shape, 2),

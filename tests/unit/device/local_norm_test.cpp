@@ -6,7 +6,7 @@
 namespace dl::device::local_norm_test {
 
 using namespace dl::device::test;
-using dl::tensor::LocalNorm;
+using dl::device::LocalNorm;
 
 namespace {
 
@@ -79,7 +79,7 @@ TEST_CASE("cpu local normalization agrees with the reference") {
 TEST_CASE("local normalization refuses what has no sense, and NaN passes") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
-    dl::tensor::Device& d = lab.device();
+    dl::device::Device& d = lab.device();
     const View x = lab.random(Shape{2, 8}, 1), y = lab.blank(x.shape);
     CHECK_THROWS_AS(d.local_norm({.window = 4}, y, x), Error);
     CHECK_THROWS_AS(d.local_norm({.window = 131}, y, x), Error);

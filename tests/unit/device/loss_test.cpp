@@ -6,8 +6,8 @@
 namespace dl::device::loss_test {
 
 using namespace dl::device::test;
-using dl::tensor::Loss;
-using dl::tensor::LossSpec;
+using dl::device::Loss;
+using dl::device::LossSpec;
 
 namespace {
 
@@ -165,7 +165,7 @@ TEST_CASE("losses at the ends of their range stay finite") {
       CHECK(loss_of_logits(name, {Loss::kKlDivergence}, shape, {z, 0},
                            {1, 0}) == Approx(std::max(0.0, -z)).margin(1e-12));
       for (const LossSpec& f : kOfLogits) {
-        if (activation_inside(f.kind) == dl::tensor::Activation::kExp)
+        if (activation_inside(f.kind) == dl::device::Activation::kExp)
           continue;  // exp(1000)
         Lab lab(name);
         const View grad = lab.blank(shape);
@@ -277,7 +277,7 @@ TEST_CASE("losses of PyTorch and their gradients") {
       if (!k.weights.empty()) f.weights = lab.put(Shape{3}, k.weights);
       const View at = lab.put(shape, y), target = lab.put(shape, k.target);
       const View grad = lab.blank(shape);
-      dl::tensor::Device& d = lab.device();
+      dl::device::Device& d = lab.device();
       const double loss = k.logits
                               ? sum_of_logits(d, f, grad, at, target, {}, 1)
                               : sum_of(d, f, grad, at, target, {}, 1);
@@ -424,7 +424,7 @@ TEST_CASE("the likelihood of normal numbers is PyTorch's") {
                  grad = lab.blank(Shape{2, 4}),
                  mask = lab.put(Shape{2}, {0, 3});
       const double tight = name == tested() ? 1e-6 : 1e-12;
-      dl::tensor::Device& d = lab.device();
+      dl::device::Device& d = lab.device();
       CHECK(sum_of(d, f, grad, y, t, {}, 1) == Approx(loss).epsilon(tight));
       check_close(lab.get(grad), slopes, tight);
       // One that does not count, and NaN that shows.
@@ -516,7 +516,7 @@ TEST_CASE("a gradient is the same without its loss") {
   for (const char* name : {tested(), "reference"})
     for (const Shape& shape : {Shape{3, 4}, Shape{90, 4}}) {
       Lab lab(name);
-      dl::tensor::Device& d = lab.device();
+      dl::device::Device& d = lab.device();
       const View y = lab.random(shape, 1, 0.1, 0.9), t = lab.random(shape, 2);
       const View with = lab.blank(shape), without = lab.blank(shape);
       for (const LossSpec& f : kAll) {
@@ -536,7 +536,7 @@ TEST_CASE("losses refuse what does not fit") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View y = lab.random(Shape{2, 3}, 1), t = lab.random(Shape{2, 3}, 2);
-    dl::tensor::Device& d = lab.device();
+    dl::device::Device& d = lab.device();
     const LossSpec mse{Loss::kMeanSquaredError};
     CHECK_THROWS_AS(sum_of(d, mse, {}, y, lab.random(Shape{3, 2}, 1), {}, 1),
                     Error);

@@ -70,7 +70,7 @@ TEST_CASE("matrix product refuses what does not fit") {
     Lab lab(name);
     const View a = lab.random(Shape{2, 3}, 1), b = lab.random(Shape{3, 4}, 2),
                c = lab.random(Shape{2, 4}, 3);
-    dl::tensor::Device& d = lab.device();
+    dl::device::Device& d = lab.device();
     CHECK_NOTHROW(d.matmul(c, a, false, b, false, 0));
     CHECK_THROWS_AS(d.matmul(c, a, true, b, false, 0), Error);
     CHECK_THROWS_AS(d.matmul(c, a, false, b, true, 0), Error);

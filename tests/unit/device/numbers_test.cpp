@@ -5,7 +5,7 @@
 namespace dl::device::numbers_test {
 
 using namespace dl::device::test;
-using dl::tensor::StepChoice;
+using dl::device::StepChoice;
 
 namespace {
 
@@ -31,7 +31,7 @@ double sum_squares(Lab& lab, View x) {
 TEST_CASE("sums are added to a number") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
-    dl::tensor::Device& d = lab.device();
+    dl::device::Device& d = lab.device();
     const View x = lab.put(Shape{3}, {10, 20, -30});
     CHECK(sum(lab, x) == 0);
     CHECK(sum_absolute(lab, x) == 60);
@@ -105,7 +105,7 @@ TEST_CASE("sums keep NaN") {
 TEST_CASE("numbers are summed, and held against a bound") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
-    dl::tensor::Device& d = lab.device();
+    dl::device::Device& d = lab.device();
     const auto numbers = d.allocate(Shape{300}, DType::kF64);
     const View all = numbers->view();
     double expected = 0.5;
@@ -132,7 +132,7 @@ TEST_CASE("numbers are summed, and held against a bound") {
 TEST_CASE("a norm's factor: clipped above, or always") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
-    dl::tensor::Device& d = lab.device();
+    dl::device::Device& d = lab.device();
     const auto numbers = d.allocate(Shape{2}, DType::kF64);
     const auto factor = [&](double squares, double most, bool always) {
       d.fill(numbers->view(), squares / 2);
@@ -150,7 +150,7 @@ TEST_CASE("a norm's factor: clipped above, or always") {
 TEST_CASE("what is not a number is refused") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
-    dl::tensor::Device& d = lab.device();
+    dl::device::Device& d = lab.device();
     const View x = lab.random(Shape{4}, 1);
     const auto two = d.allocate(Shape{2}, DType::kF64);
     CHECK_THROWS_AS(d.add_sum({}, 1, x), Error);
@@ -190,7 +190,7 @@ TEST_CASE("rows are brought within their norms") {
 TEST_CASE("steps are chosen by what counts") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
-    dl::tensor::Device& d = lab.device();
+    dl::device::Device& d = lab.device();
     const View mask =
         lab.put(Shape{3, 4}, {1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0.5});
     const auto chosen = [&](StepChoice choice, std::int64_t n) {

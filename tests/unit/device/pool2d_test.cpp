@@ -6,9 +6,9 @@
 namespace dl::device::pool2d_test {
 
 using namespace dl::device::test;
-using dl::tensor::Pool2d;
-using dl::tensor::Pool2dSpec;
-using dl::tensor::Pooling;
+using dl::device::Pool2d;
+using dl::device::Pool2dSpec;
+using dl::device::Pooling;
 
 namespace {
 

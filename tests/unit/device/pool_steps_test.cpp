@@ -6,8 +6,8 @@
 namespace dl::device::pool_steps_test {
 
 using namespace dl::device::test;
-using dl::tensor::PoolSteps;
-using dl::tensor::StepPooling;
+using dl::device::PoolSteps;
+using dl::device::StepPooling;
 
 namespace {
 
@@ -127,7 +127,7 @@ TEST_CASE("NaN passes through pooling over steps, but not of what is masked") {
 TEST_CASE("pooling over steps refuses what does not fit") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
-    dl::tensor::Device& d = lab.device();
+    dl::device::Device& d = lab.device();
     const View x = lab.random(Shape{2, 3, 4}, 1), y = lab.blank(Shape{2, 4});
     CHECK_NOTHROW(d.pool_steps({}, y, x, {}));
     CHECK_THROWS_AS(d.pool_steps({}, x, x, {}), Error);

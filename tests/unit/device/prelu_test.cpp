@@ -92,7 +92,7 @@ TEST_CASE("cpu slopes agree with the reference") {
 TEST_CASE("slopes that do not fit are refused") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
-    dl::tensor::Device& d = lab.device();
+    dl::device::Device& d = lab.device();
     const View x = lab.random(Shape{2, 3}, 1), bad = lab.random(Shape{4}, 2),
                slope = lab.random(Shape{3}, 3);
     CHECK_THROWS_AS(d.prelu(x, x, bad), Error);

@@ -7,11 +7,11 @@
 namespace dl::device::recurrent_test {
 
 using namespace dl::device::test;
-using dl::tensor::Activation;
-using dl::tensor::Cell;
-using dl::tensor::RecurrentSpec;
-using dl::tensor::RecurrentState;
-using dl::tensor::RecurrentWeights;
+using dl::device::Activation;
+using dl::device::Cell;
+using dl::device::RecurrentSpec;
+using dl::device::RecurrentState;
+using dl::device::RecurrentWeights;
 
 namespace {
 
@@ -150,7 +150,7 @@ struct Arrays {
   }
 
   // Always from the same state.
-  void forward(Lab& lab, dl::tensor::Recurrent& layer) {
+  void forward(Lab& lab, dl::device::Recurrent& layer) {
     int stream = 7;
     for (const View& part : {state.h, state.c})
       if (!part.empty())
@@ -165,7 +165,7 @@ struct Arrays {
 
 // Output and all gradients.
 std::vector<Values> run(Lab& lab, const Case& c, std::int64_t n,
-                        dl::tensor::Recurrent& layer) {
+                        dl::device::Recurrent& layer) {
   Arrays a(lab, c, n);
   a.forward(lab, layer);
   std::vector<Values> left;
@@ -346,7 +346,7 @@ TEST_CASE("truncation cuts gradients between segments") {
     for (std::size_t i = 0; i < dy.size(); ++i)
       if (i / 3 % 4 >= 2) dy[i] = 0;
     lab.device().upload(a.dy, tensor_of(a.dy.shape, dy));
-    const auto gradients = [&](dl::tensor::Recurrent& layer) {
+    const auto gradients = [&](dl::device::Recurrent& layer) {
       layer.forward(a.y, a.x, a.mask, a.w, {});
       layer.backward(a.dx, false, a.dy, a.x, a.mask, a.w, a.gradient);
       Values all = lab.get(a.dx);

@@ -272,7 +272,7 @@ TEST_CASE("integers are uploaded exactly or not at all") {
 TEST_CASE("arithmetic on rows refuses what does not fit") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
-    dl::tensor::Device& d = lab.device();
+    dl::device::Device& d = lab.device();
     const View a = lab.random(Shape{2, 3}, 1), s = lab.random(Shape{2}, 2),
                bad = lab.random(Shape{3}, 3);
     const Integers i2(lab, Shape{2}), i6(lab, Shape{6});

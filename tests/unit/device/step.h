@@ -17,7 +17,7 @@ class Step {
 
   // Every array starts `skew` reals after an aligned address.
   explicit Step(Lab& lab, std::int64_t skew = 0) : lab_(lab), skew_(skew) {
-    tensor::Device& d = lab.device();
+    device::Device& d = lab.device();
     conv_ = d.conv2d(kConv, kMaxBatch);
     pool_ = d.pool2d(kPool, kMaxBatch);
     average_ = d.pool2d(kAverage, kMaxBatch);
@@ -31,7 +31,7 @@ class Step {
     lab_.device().finish();
   }
   void start(std::int64_t n) {
-    tensor::Device& d = lab_.device();
+    device::Device& d = lab_.device();
     const View x = x_.at(0, Shape{n, 12, 12, 3});
     const View y = y_.at(0, Shape{n, 12, 12, 20});
     const View dy = dy_.at(0, y.shape);
@@ -47,7 +47,7 @@ class Step {
     d.sum_rows(mean_, y);
     d.scale(mean_, 1.0 / static_cast<double>(n * 144));
     d.sum_squares_about(variance_, y, mean_);
-    const tensor::BatchNorm norm{mean_, variance_, gamma_, beta_};
+    const device::BatchNorm norm{mean_, variance_, gamma_, beta_};
     d.batch_norm(norm, dy, y);
     for (const auto kind : kActivations) d.activate({kind, 0.3}, dy, dy);
     pool_->forward(p, dy, true);
@@ -58,12 +58,12 @@ class Step {
     d.matmul(z, flat, false, v_, true, 0);
     d.add_bias(z, c_);
     d.fill(sums_->view(), 0);
-    d.loss_with_logits(sum(0), {tensor::Loss::kNegativeLogLikelihood}, dz, z,
+    d.loss_with_logits(sum(0), {device::Loss::kNegativeLogLikelihood}, dz, z,
                        t_.at(0, z.shape), {}, 1.0 / 7);
-    d.activate({tensor::Activation::kSoftmax}, z, z);
-    d.loss(sum(1), {tensor::Loss::kBinaryCrossEntropy}, {}, z,
+    d.activate({device::Activation::kSoftmax}, z, z);
+    d.loss(sum(1), {device::Loss::kBinaryCrossEntropy}, {}, z,
            t_.at(0, z.shape), {}, 1);
-    d.activate_gradient({tensor::Activation::kSoftmax}, z, dz, z, {});
+    d.activate_gradient({device::Activation::kSoftmax}, z, dz, z, {});
     d.matmul(dv_, dz, true, flat, false, 0);
     d.sum_rows(dc_, dz);
     d.matmul(dq.reshaped(Shape{n, 180}), dz, false, v_, false, 0);
@@ -83,11 +83,11 @@ class Step {
     d.check_finite(sum(4), dw_);
     for (const auto kind : kUpdaters) {
       d.fill(m_, 0.25);
-      const int components = tensor::state_per_parameter(kind);
-      const auto to = kind == tensor::Updater::kNone
-                          ? tensor::UpdateTo::kParameters
-                          : tensor::UpdateTo::kGradient;
-      const tensor::Updating all[] = {
+      const int components = device::state_per_parameter(kind);
+      const auto to = kind == device::Updater::kNone
+                          ? device::UpdateTo::kParameters
+                          : device::UpdateTo::kGradient;
+      const device::Updating all[] = {
           {.number = sum(4),
            .step = {.limit = 0.5,
                     .l1 = 1e-3,
@@ -116,37 +116,37 @@ class Step {
   }
 
  private:
-  static constexpr tensor::Conv2dSpec kConv{.height = 12,
+  static constexpr device::Conv2dSpec kConv{.height = 12,
                                             .width = 12,
                                             .channels = 3,
                                             .filters = 20,
                                             .kernel = {4, 4},
                                             .pad_begin = {1, 1},
                                             .pad_end = {2, 2}};
-  static constexpr tensor::Pool2dSpec kPool{
+  static constexpr device::Pool2dSpec kPool{
       .height = 12, .width = 12, .channels = 20};
-  static constexpr tensor::Pool2dSpec kAverage{
-      .kind = tensor::Pooling::kAverage,
+  static constexpr device::Pool2dSpec kAverage{
+      .kind = device::Pooling::kAverage,
       .height = 6,
       .width = 6,
       .channels = 20};
-  static constexpr tensor::Activation kActivations[] = {
-      tensor::Activation::kElu,     tensor::Activation::kLeakyRelu,
-      tensor::Activation::kTanh,    tensor::Activation::kGelu,
-      tensor::Activation::kSigmoid, tensor::Activation::kSoftplus,
-      tensor::Activation::kRelu};
-  static constexpr tensor::Updater kUpdaters[] = {
-      tensor::Updater::kSgd,       tensor::Updater::kNesterov,
-      tensor::Updater::kMomentum,  tensor::Updater::kRmsProp,
-      tensor::Updater::kAdaGrad,   tensor::Updater::kAdamW,
-      tensor::Updater::kAmsGrad,   tensor::Updater::kAdaMax,
-      tensor::Updater::kNadam,     tensor::Updater::kAdaDelta,
-      tensor::Updater::kAdaBelief, tensor::Updater::kAdam,
-      tensor::Updater::kNone};
+  static constexpr device::Activation kActivations[] = {
+      device::Activation::kElu,     device::Activation::kLeakyRelu,
+      device::Activation::kTanh,    device::Activation::kGelu,
+      device::Activation::kSigmoid, device::Activation::kSoftplus,
+      device::Activation::kRelu};
+  static constexpr device::Updater kUpdaters[] = {
+      device::Updater::kSgd,       device::Updater::kNesterov,
+      device::Updater::kMomentum,  device::Updater::kRmsProp,
+      device::Updater::kAdaGrad,   device::Updater::kAdamW,
+      device::Updater::kAmsGrad,   device::Updater::kAdaMax,
+      device::Updater::kNadam,     device::Updater::kAdaDelta,
+      device::Updater::kAdaBelief, device::Updater::kAdam,
+      device::Updater::kNone};
 
-  static constexpr tensor::Cell kCells[] = {
-      tensor::Cell::kSimple, tensor::Cell::kLstm, tensor::Cell::kGru};
-  static tensor::RecurrentSpec recurrent_spec(tensor::Cell cell) {
+  static constexpr device::Cell kCells[] = {
+      device::Cell::kSimple, device::Cell::kLstm, device::Cell::kGru};
+  static device::RecurrentSpec recurrent_spec(device::Cell cell) {
     return {.cell = cell, .steps = 12, .inputs = 36, .units = 10};
   }
 
@@ -154,12 +154,12 @@ class Step {
   void run_recurrent(const View& x, std::int64_t n) {
     const View u = u_.at(0, Shape{n, 12, 10});
     for (std::size_t i = 0; i < recurrent_.size(); ++i) {
-      const tensor::RecurrentSpec spec = recurrent_spec(kCells[i]);
+      const device::RecurrentSpec spec = recurrent_spec(kCells[i]);
       const auto part = [&](View w, std::int64_t columns) {
         return w.at(0, Shape{spec.gates() * 10, columns});
       };
       const auto weights = [&](View w, View r, View b) {
-        return tensor::RecurrentWeights{part(w, 36), part(r, 10),
+        return device::RecurrentWeights{part(w, 36), part(r, 10),
                                         b.at(0, Shape{spec.biases()})};
       };
       const auto w = weights(k_, r_, e_);
@@ -195,9 +195,9 @@ class Step {
 
   Lab& lab_;
   std::int64_t skew_;
-  std::unique_ptr<tensor::Conv2d> conv_;
-  std::unique_ptr<tensor::Pool2d> pool_, average_;
-  std::vector<std::unique_ptr<tensor::Recurrent>> recurrent_;
+  std::unique_ptr<device::Conv2d> conv_;
+  std::unique_ptr<device::Pool2d> pool_, average_;
+  std::vector<std::unique_ptr<device::Recurrent>> recurrent_;
   std::vector<Tensor> pixels_ = batches(DType::kU8, Shape{12, 12, 3}, 251);
   std::vector<Tensor> labels_ = batches(DType::kU8, Shape{}, 10);
   static constexpr std::int64_t kSums = 5;

@@ -104,7 +104,7 @@ class Training {
 
   Lab lab_{"emulated"};
   bool graphs_;
-  std::unique_ptr<dl::tensor::Dense> dense_;
+  std::unique_ptr<dl::device::Dense> dense_;
   int count_ = 0;
 
  public:

@@ -6,7 +6,7 @@
 namespace dl::device::strided_test {
 
 using namespace dl::device::test;
-using dl::tensor::Strided;
+using dl::device::Strided;
 
 namespace {
 

@@ -6,14 +6,14 @@
 namespace dl::device::updater_test {
 
 using namespace dl::device::test;
-using dl::tensor::EpsilonAt;
-using dl::tensor::initial_state;
-using dl::tensor::state_per_parameter;
-using dl::tensor::StateViews;
-using dl::tensor::Updater;
-using dl::tensor::UpdaterStep;
-using dl::tensor::UpdateTo;
-using dl::tensor::Updating;
+using dl::device::EpsilonAt;
+using dl::device::initial_state;
+using dl::device::state_per_parameter;
+using dl::device::StateViews;
+using dl::device::Updater;
+using dl::device::UpdaterStep;
+using dl::device::UpdateTo;
+using dl::device::Updating;
 
 namespace {
 
@@ -312,7 +312,7 @@ TEST_CASE(
     "device") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
-    dl::tensor::Device& d = lab.device();
+    dl::device::Device& d = lab.device();
     const auto numbers = d.allocate(Shape{2}, DType::kF64);
     const View factor = numbers->view().at(0, Shape{1}),
                guard = numbers->view().at(1, Shape{1});

@@ -18,7 +18,7 @@ TEST_CASE("elementwise arithmetic, by hand") {
   for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     Lab lab(name);
-    dl::tensor::Device& d = lab.device();
+    dl::device::Device& d = lab.device();
     const View y = lab.put(Shape{3}, {1, -2, 4});
     const View x = lab.put(Shape{3}, {10, 20, -30});
     d.scale(y, 0.5);

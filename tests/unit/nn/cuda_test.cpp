@@ -12,7 +12,7 @@
 namespace dl::nn::cuda_test {
 
 using namespace dl::nn::testing;
-using dl::tensor::Precision;
+using dl::device::Precision;
 
 namespace {
 
@@ -91,7 +91,7 @@ class Learner {
     const Position at{count_, 0, static_cast<std::uint64_t>(count_)};
     ++count_;
     const Network::Found found = network_.step(
-        data_.batch(), at, 0, dl::tensor::UpdateTo::kParameters, {}, 1e6);
+        data_.batch(), at, 0, dl::device::UpdateTo::kParameters, {}, 1e6);
     CHECK(found.gradient_finite);
     CHECK(found.update_finite);
     return found.loss;
@@ -121,7 +121,7 @@ TEST_CASE("a network learns on cuda what it does on the cpu") {
     const Position at{i, 0, static_cast<std::uint64_t>(i)};
     const auto step = [&](Network& network) {
       return network.step(data.batch(), at, 0,
-                          dl::tensor::UpdateTo::kParameters, {}, 1e6);
+                          dl::device::UpdateTo::kParameters, {}, 1e6);
     };
     const Network::Found one = step(cpu), other = step(cuda);
     CHECK(other.loss == Approx(one.loss).epsilon(1e-4));
@@ -156,9 +156,9 @@ TEST_CASE("mini-batches that were expected are learnt as they are") {
   };
   const auto step = [&](const Batch& given) {
     const auto one =
-        cpu.step(given, at, 0, dl::tensor::UpdateTo::kParameters, {}, 1e6);
+        cpu.step(given, at, 0, dl::device::UpdateTo::kParameters, {}, 1e6);
     const auto other =
-        cuda.step(given, at, 0, dl::tensor::UpdateTo::kParameters, {}, 1e6);
+        cuda.step(given, at, 0, dl::device::UpdateTo::kParameters, {}, 1e6);
     ++at.iteration;
     CHECK(other.loss == Approx(one.loss).epsilon(1e-4));
   };
@@ -180,7 +180,7 @@ TEST_CASE("mini-batches that were expected are learnt as they are") {
     Examples& bad = data[kLast];
     std::swap(bad.labels, data[1 - kLast].features);
     CHECK_THROWS(cuda.step(batch(kLast, 8), at, 0,
-                           dl::tensor::UpdateTo::kParameters, {}, 1e6));
+                           dl::device::UpdateTo::kParameters, {}, 1e6));
     std::swap(bad.labels, data[1 - kLast].features);
     renew(kLast);
     step(batch(kLast, 0));
@@ -218,7 +218,7 @@ TEST_CASE("a network learns on several GPUs what it does on the cpu") {
       // In one pass, and in two.
       if (i % 2 == 0)
         return network.step(data.batch(), at, 0,
-                            dl::tensor::UpdateTo::kParameters, {}, 1e6);
+                            dl::device::UpdateTo::kParameters, {}, 1e6);
       const double loss = network.compute_gradient(data.batch(), at);
       const bool finite = network.gradient_is_finite();
       return Network::Found{loss, finite, network.apply_update(at)};
@@ -257,7 +257,7 @@ TEST_CASE("one of several GPUs that fails ends the step") {
   ::setenv("DL_EMULATED_FAULT", gpu.c_str(), 1);
   const auto step = [&] {
     if (whole)
-      network.step(data.batch(), {}, 0, dl::tensor::UpdateTo::kParameters, {},
+      network.step(data.batch(), {}, 0, dl::device::UpdateTo::kParameters, {},
                    1e6);
     else
       network.compute_gradient(data.batch(), {});
@@ -330,7 +330,7 @@ TEST_CASE("padding is found on cuda in any precision") {
     if (i / 3 % 6 >= 2) features[i] = -999;
   const auto loss = [&](Network& network) {
     return network
-        .step(data.batch(), {}, 0, dl::tensor::UpdateTo::kParameters, {}, 1e6)
+        .step(data.batch(), {}, 0, dl::device::UpdateTo::kParameters, {}, 1e6)
         .loss;
   };
   Network cpu = compile(config, 4, "cpu");

@@ -69,9 +69,9 @@ TEST_CASE("gradients of dense with every activation", "[gradient]") {
 }
 
 // Whether such an output stays where the loss has its logarithms.
-bool goes_with(tensor::Loss loss, tensor::Activation activation) {
-  using tensor::Activation;
-  using tensor::Loss;
+bool goes_with(device::Loss loss, device::Activation activation) {
+  using device::Activation;
+  using device::Loss;
   const bool softmax = activation == Activation::kSoftmax;
   const bool sigmoid = activation == Activation::kSigmoid;
   switch (loss) {
@@ -96,13 +96,13 @@ bool goes_with(tensor::Loss loss, tensor::Activation activation) {
 
 TEST_CASE("gradients of every loss with every activation of the output",
           "[gradient]") {
-  for (const std::string_view name : names_of<tensor::Loss>())
+  for (const std::string_view name : names_of<device::Loss>())
     for (const auto activation :
-         {tensor::Activation::kSoftmax, tensor::Activation::kSigmoid,
-          tensor::Activation::kSoftplus, tensor::Activation::kIdentity,
-          tensor::Activation::kTanh, tensor::Activation::kGelu,
-          tensor::Activation::kExp}) {
-      const auto loss = named<tensor::Loss>(name);
+         {device::Activation::kSoftmax, device::Activation::kSigmoid,
+          device::Activation::kSoftplus, device::Activation::kIdentity,
+          device::Activation::kTanh, device::Activation::kGelu,
+          device::Activation::kExp}) {
+      const auto loss = named<device::Loss>(name);
       if (!goes_with(loss, activation)) continue;
       INFO(name << ", " << name_of(activation));
       NetworkConfig config = sequence("[4]", dense(R"("tanh")") + kSoftmax);

@@ -123,7 +123,7 @@ TEST_CASE("updater state covers runs of parameters that share an updater") {
     CHECK(layout.state[i].offset == offsets[i]);
   }
   CHECK(layout.state_count == 798);
-  CHECK(layout.state[2].updater.kind == dl::tensor::Updater::kNesterov);
+  CHECK(layout.state[2].updater.kind == dl::device::Updater::kNesterov);
 
   const auto shared = dl::nn::layout_of(
       network(R"({"type": "dense", "units": 2}, {"type": "batch_norm"})",
@@ -158,8 +158,8 @@ TEST_CASE("windows are placed as the network page says") {
   check(3, 1, 2, Padding::kSame, 7, 2, 2);
 
   const auto spec = pool2d_spec(window(2, 2, 1, Padding::kSame), image,
-                                dl::tensor::Pooling::kAverage);
-  CHECK(spec.kind == dl::tensor::Pooling::kAverage);
+                                dl::device::Pooling::kAverage);
+  CHECK(spec.kind == dl::device::Pooling::kAverage);
   CHECK(spec.out_height() == 4);
   CHECK(spec.out_width() == 5);
   CHECK(spec.pad_end[0] == 1);
@@ -200,11 +200,11 @@ TEST_CASE("units beyond all memory are refused, and do not overflow") {
 }
 
 TEST_CASE("components of updater state have names") {
-  using dl::tensor::Updater;
+  using dl::device::Updater;
   for (std::size_t k = 1; k < dl::nn::names_of<Updater>().size(); ++k) {
     const auto kind = static_cast<Updater>(k);
     std::set<std::string> names;
-    for (int i = 0; i < dl::tensor::state_per_parameter(kind); ++i) {
+    for (int i = 0; i < dl::device::state_per_parameter(kind); ++i) {
       const std::string name = dl::nn::state_name(kind, i);
       CHECK(name.size() == 1);
       CHECK(names.insert(name).second);

@@ -417,7 +417,7 @@ TEST_CASE("a step in one go is its parts, and writes nothing after a fault") {
           whole = compile(config, 5, device, lanes);
   Examples data = random_examples(config, 5);
   const auto step = [&](double most_loss) {
-    return whole.step(data.batch(), {}, 0, tensor::UpdateTo::kParameters, {},
+    return whole.step(data.batch(), {}, 0, device::UpdateTo::kParameters, {},
                       most_loss);
   };
   const double loss = parts.compute_gradient(data.batch(), {});

@@ -14,8 +14,8 @@
 namespace dl::nn::precision_test {
 namespace {
 
+using device::Precision;
 using tensor::DType;
-using tensor::Precision;
 using tensor::Tensor;
 using testing::sequence;
 

@@ -59,14 +59,14 @@ inline Tensor lengths_mask(std::int64_t n, std::int64_t steps) {
 }
 
 // Whether a loss wants class numbers, or else 0 and 1 alone.
-inline bool wants_classes(tensor::Loss loss) {
-  return loss == tensor::Loss::kNegativeLogLikelihood ||
-         loss == tensor::Loss::kFocal ||
-         loss == tensor::Loss::kCategoricalHinge;
+inline bool wants_classes(device::Loss loss) {
+  return loss == device::Loss::kNegativeLogLikelihood ||
+         loss == device::Loss::kFocal ||
+         loss == device::Loss::kCategoricalHinge;
 }
-inline bool wants_sides(tensor::Loss loss) {
-  return loss == tensor::Loss::kHinge || loss == tensor::Loss::kSquaredHinge ||
-         loss == tensor::Loss::kMultiLabel;
+inline bool wants_sides(device::Loss loss) {
+  return loss == device::Loss::kHinge || loss == device::Loss::kSquaredHinge ||
+         loss == device::Loss::kMultiLabel;
 }
 
 // Features from N(0, 1); labels as the loss wants them, else reals in [0, 1).
@@ -109,7 +109,7 @@ inline data::DataSet random_set(const NetworkConfig& config, std::int64_t n,
   for (const WantedOutput& output : wanted.outputs) {
     if (output.target) continue;
     Tensor& y = set.tensors[output.tensor];
-    if (output.loss == tensor::Loss::kNegativeLogLikelihood) {
+    if (output.loss == device::Loss::kNegativeLogLikelihood) {
       y = Tensor(DType::kI32, output.places.with_first(n));
       for (std::int32_t& label : y.as<std::int32_t>())
         label = static_cast<std::int32_t>(

@@ -6,8 +6,8 @@
 namespace dl::convert {
 namespace {
 
-using tensor::Activation;
-using tensor::ActivationSpec;
+using device::Activation;
+using device::ActivationSpec;
 
 // "" of what has none that is the same in all versions that read the format.
 std::string name_in_keras(const ActivationSpec& f, KerasFormat format) {

@@ -47,7 +47,7 @@ void activation(KerasLayer& l) {
 void rrelu(KerasLayer& l) {
   const double mean =
       (l.settings.number("lower") + l.settings.number("upper")) / 2;
-  l.activate({.kind = tensor::Activation::kLeakyRelu, .alpha = mean});
+  l.activate({.kind = device::Activation::kLeakyRelu, .alpha = mean});
 }
 
 void prelu(KerasLayer& l) {

@@ -81,7 +81,7 @@ class KerasLayer {
   // The last, and the layer's activation: as a word of it, or behind it.
   void activated(const std::string& type, Json settings_of_it, Weights weights);
   // Behind what there is, or as all there is.
-  void activate(const tensor::ActivationSpec& f);
+  void activate(const device::ActivationSpec& f);
   // Regularizers and constraints of the layer, in the words that this type of
   // Keras's has; add() does so.
   void add_training(const std::string& type, Json& to) const;

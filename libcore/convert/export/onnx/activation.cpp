@@ -9,7 +9,7 @@
 namespace dl::convert {
 namespace {
 
-using tensor::Activation;
+using device::Activation;
 
 std::string gelu(OnnxGraph& g, const std::string& x, bool approximate) {
   std::string phi;
@@ -27,7 +27,7 @@ std::string gelu(OnnxGraph& g, const std::string& x, bool approximate) {
   return g.node("Mul", {half, g.node("Add", {phi, g.real(1)})});
 }
 
-std::string capped_relu(OnnxGraph& g, const tensor::ActivationSpec& f,
+std::string capped_relu(OnnxGraph& g, const device::ActivationSpec& f,
                         const std::string& x) {
   const std::string threshold = g.real(f.threshold);
   const std::string below =
@@ -55,7 +55,7 @@ std::string times_function(OnnxGraph& g, const std::string& x,
 
 }  // namespace
 
-std::string onnx_activation(OnnxGraph& g, const tensor::ActivationSpec& f,
+std::string onnx_activation(OnnxGraph& g, const device::ActivationSpec& f,
                             const std::string& x, std::int64_t channels) {
   const OnnxAttributes axis{{"axis", channels}}, alpha{{"alpha", f.alpha}};
   switch (f.kind) {

@@ -120,7 +120,7 @@ std::span<const OnnxRule> onnx_shape();
 std::span<const OnnxRule> onnx_sequence();
 
 // f(x), channels being on axis `channels` of [batch, ...].
-std::string onnx_activation(OnnxGraph& graph, const tensor::ActivationSpec& f,
+std::string onnx_activation(OnnxGraph& graph, const device::ActivationSpec& f,
                             const std::string& x, std::int64_t channels);
 void give_activated(OnnxLayer& layer, const std::string& y, bool first);
 

@@ -12,7 +12,7 @@
 namespace dl::convert {
 namespace {
 
-using tensor::Activation;
+using device::Activation;
 
 struct Cell {
   const char* type;
@@ -37,7 +37,7 @@ Function function_of(const OnnxLayer& layer, const char* key) {
     case Activation::kTanh:
       return {"Tanh", {}, {}};
     case Activation::kHardSigmoid:
-      return {"HardSigmoid", {tensor::kCellSlope}, {0.5}};
+      return {"HardSigmoid", {device::kCellSlope}, {0.5}};
     case Activation::kSoftsign:
       return {"Softsign", {}, {}};
     default:

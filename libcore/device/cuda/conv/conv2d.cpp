@@ -23,9 +23,6 @@
 
 namespace dl::device::cuda {
 namespace {
-
-using tensor::Conv2dSpec;
-using tensor::Conv3dSpec;
 using tensor::DType;
 using tensor::View;
 using Extents = std::vector<std::int64_t>;
@@ -70,7 +67,7 @@ DnnConvolution convolution_of(Work work) {
 constexpr std::size_t kAligned = 16;
 
 template <typename Spec>
-class GpuConv final : public tensor::Conv2d {
+class GpuConv final : public Conv2d {
  public:
   GpuConv(CudaDevice& device, Dnn& dnn, const Spec& spec,
           std::int64_t max_batch)
@@ -83,7 +80,7 @@ class GpuConv final : public tensor::Conv2d {
   }
 
   bool forward_activated(View y, View x, View w, View b,
-                         const tensor::ActivationSpec& f) override {
+                         const ActivationSpec& f) override {
     compute_forward(y, x, w, b, f);
     return true;
   }
@@ -108,11 +105,11 @@ class GpuConv final : public tensor::Conv2d {
   // To bfloat16 cuDNN adds but a bias of bfloat16, which saves nothing where
   // the activation is one more pass.
   void compute_forward(View y, View x, View w, View b,
-                       const tensor::ActivationSpec& f) {
+                       const ActivationSpec& f) {
     const std::int64_t batch = check(x, y, w, b);
-    const bool one_pass = f.kind == tensor::Activation::kIdentity ||
-                          dnn_.precision() != tensor::Precision::kBfloat16;
-    if (f.kind == tensor::Activation::kRelu && !b.empty() &&
+    const bool one_pass = f.kind == Activation::kIdentity ||
+                          dnn_.precision() != Precision::kBfloat16;
+    if (f.kind == Activation::kRelu && !b.empty() &&
         try_compute(Work::kForwardWithBiasAndRelu, batch, {x, w, y, b}))
       return;
     if (!b.empty() && one_pass &&
@@ -133,7 +130,7 @@ class GpuConv final : public tensor::Conv2d {
   }
 
   Planned make_plan(Work work, std::int64_t batch, const Tensors& tensors) {
-    if (dnn_.precision() == tensor::Precision::kBfloat16)
+    if (dnn_.precision() == Precision::kBfloat16)
       if (auto plan = make_plan(work, batch, DType::kBF16, tensors);
           plan || !tensors[3].empty())  // bias by itself is better than TF32
         return {std::move(plan), DType::kBF16};
@@ -250,9 +247,9 @@ class GpuConv final : public tensor::Conv2d {
   // With few channels cuDNN has only slow engines for TF32: a gradient of
   // weights of the first layer took as long as that of the largest.
   bool better_exactly(Work work) const {
-    const tensor::Conv3dSpec s = tensor::volume_of(spec_);
+    const Conv3dSpec s = volume_of(spec_);
     return work == Work::kBackwardWeights &&
-           dnn_.precision() == tensor::Precision::kTf32 &&
+           dnn_.precision() == Precision::kTf32 &&
            has_few_channels(axes_of(s), narrow(s.channels), narrow(s.groups));
   }
 
@@ -299,22 +296,22 @@ class GpuConv final : public tensor::Conv2d {
   std::int64_t max_batch_;
   std::map<std::pair<Work, std::int64_t>, Planned> plans_;  // by batch
   // Fallback for convolutions that cuDNN cannot compute, and its floats.
-  std::unique_ptr<tensor::Conv2d> exact_;
+  std::unique_ptr<Conv2d> exact_;
   std::array<std::unique_ptr<tensor::Buffer>, 3> rooms_;
 };
 
 }  // namespace
 
-std::unique_ptr<tensor::Conv2d> CudaDevice::conv2d(const Conv2dSpec& spec,
-                                                   std::int64_t max_batch) {
-  if (dnn_.precision() == tensor::Precision::kFloat32)
+std::unique_ptr<Conv2d> CudaDevice::conv2d(const Conv2dSpec& spec,
+                                           std::int64_t max_batch) {
+  if (dnn_.precision() == Precision::kFloat32)
     return exact_conv(*this, spec, max_batch);
   return std::make_unique<GpuConv<Conv2dSpec>>(*this, dnn_, spec, max_batch);
 }
 
-std::unique_ptr<tensor::Conv3d> CudaDevice::conv3d(const Conv3dSpec& spec,
-                                                   std::int64_t max_batch) {
-  if (dnn_.precision() == tensor::Precision::kFloat32)
+std::unique_ptr<Conv3d> CudaDevice::conv3d(const Conv3dSpec& spec,
+                                           std::int64_t max_batch) {
+  if (dnn_.precision() == Precision::kFloat32)
     return exact_conv(*this, spec, max_batch);
   return std::make_unique<GpuConv<Conv3dSpec>>(*this, dnn_, spec, max_batch);
 }

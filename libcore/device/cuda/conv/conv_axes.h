@@ -39,7 +39,7 @@ inline bool has_few_channels(const ConvAxes& axes, int channels, int groups) {
 }
 
 // As windows see x.
-inline ConvAxes axes_of(const tensor::Conv3dSpec& s) {
+inline ConvAxes axes_of(const Conv3dSpec& s) {
   const std::int64_t in[] = {s.depth, s.height, s.width};
   const std::int64_t out[] = {s.out_depth(), s.out_height(), s.out_width()};
   ConvAxes axes{};

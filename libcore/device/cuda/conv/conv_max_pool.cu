@@ -12,14 +12,12 @@
 #include "libcore/device/cuda/cuda_device.h"
 
 namespace dl::device::cuda {
-
-using tensor::Conv2dSpec;
 using tensor::DType;
 using tensor::View;
 
 namespace {
 
-class ConvMaxPool final : public tensor::Conv2d {
+class ConvMaxPool final : public Conv2d {
  public:
   ConvMaxPool(CudaDevice& device, const Conv2dSpec& spec,
               std::int64_t max_batch)
@@ -27,7 +25,7 @@ class ConvMaxPool final : public tensor::Conv2d {
         stream_(device.stream()),
         spec_(spec),
         max_batch_(max_batch),
-        axes_(axes_of(tensor::volume_of(spec))),
+        axes_(axes_of(volume_of(spec))),
         exact_(exact_conv(device, spec, max_batch)),
         chosen_(device.allocate({up(pooled(narrow(max_batch)).elements(), 4)},
                                 DType::kI32)) {}
@@ -36,8 +34,8 @@ class ConvMaxPool final : public tensor::Conv2d {
     forward(y, x, w, b, false);
   }
   bool forward_activated(View y, View x, View w, View b,
-                         const tensor::ActivationSpec& f) override {
-    const bool relu = f.kind == tensor::Activation::kRelu;
+                         const ActivationSpec& f) override {
+    const bool relu = f.kind == Activation::kRelu;
     forward(y, x, w, b, relu);
     if (!relu) device_.activate(f, y, y);
     return true;
@@ -104,18 +102,18 @@ class ConvMaxPool final : public tensor::Conv2d {
   Conv2dSpec spec_;
   std::int64_t max_batch_;
   ConvAxes axes_;
-  std::unique_ptr<tensor::Conv2d> exact_;
+  std::unique_ptr<Conv2d> exact_;
   std::unique_ptr<tensor::Buffer> chosen_;  // a byte each
   std::unique_ptr<tensor::Buffer> between_;
 };
 
 }  // namespace
 
-std::unique_ptr<tensor::Conv2d> CudaDevice::conv2d_max_pool(
-    const Conv2dSpec& spec, std::int64_t max_batch) {
+std::unique_ptr<Conv2d> CudaDevice::conv2d_max_pool(const Conv2dSpec& spec,
+                                                    std::int64_t max_batch) {
   check_max_pool(spec, max_batch);
-  if (dnn_.precision() == tensor::Precision::kFloat32 &&
-      has_few_channels(axes_of(tensor::volume_of(spec)), narrow(spec.channels),
+  if (dnn_.precision() == Precision::kFloat32 &&
+      has_few_channels(axes_of(volume_of(spec)), narrow(spec.channels),
                        narrow(spec.groups)))
     return std::make_unique<ConvMaxPool>(*this, spec, max_batch);
   return conv2d_then_max_pool(*this, spec, max_batch);

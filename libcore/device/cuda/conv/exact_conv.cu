@@ -15,9 +15,6 @@
 #include "libcore/device/cuda/conv/range_sums.h"
 
 namespace dl::device::cuda {
-
-using tensor::Conv2dSpec;
-using tensor::Conv3dSpec;
 using tensor::DType;
 using tensor::View;
 
@@ -62,7 +59,7 @@ struct PutWeight {
 };
 
 template <typename Spec>
-class ExactConv final : public tensor::Conv2d {
+class ExactConv final : public Conv2d {
  public:
   ExactConv(CudaDevice& device, const Spec& spec, std::int64_t max_batch)
       : device_(device),
@@ -334,15 +331,13 @@ class ExactConv final : public tensor::Conv2d {
 
 }  // namespace
 
-std::unique_ptr<tensor::Conv2d> exact_conv(CudaDevice& device,
-                                           const Conv2dSpec& spec,
-                                           std::int64_t max_batch) {
+std::unique_ptr<Conv2d> exact_conv(CudaDevice& device, const Conv2dSpec& spec,
+                                   std::int64_t max_batch) {
   return std::make_unique<ExactConv<Conv2dSpec>>(device, spec, max_batch);
 }
 
-std::unique_ptr<tensor::Conv3d> exact_conv(CudaDevice& device,
-                                           const Conv3dSpec& spec,
-                                           std::int64_t max_batch) {
+std::unique_ptr<Conv3d> exact_conv(CudaDevice& device, const Conv3dSpec& spec,
+                                   std::int64_t max_batch) {
   return std::make_unique<ExactConv<Conv3dSpec>>(device, spec, max_batch);
 }
 

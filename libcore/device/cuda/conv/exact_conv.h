@@ -43,12 +43,10 @@ namespace dl::device::cuda {
 
 // Throw Error: kBug, for what does not fit; kUnavailable, where a batch, or the
 // weights, are more than 2^31 - 1024 numbers.
-std::unique_ptr<tensor::Conv2d> exact_conv(CudaDevice& device,
-                                           const tensor::Conv2dSpec& spec,
-                                           std::int64_t max_batch);
-std::unique_ptr<tensor::Conv3d> exact_conv(CudaDevice& device,
-                                           const tensor::Conv3dSpec& spec,
-                                           std::int64_t max_batch);
+std::unique_ptr<Conv2d> exact_conv(CudaDevice& device, const Conv2dSpec& spec,
+                                   std::int64_t max_batch);
+std::unique_ptr<Conv3d> exact_conv(CudaDevice& device, const Conv3dSpec& spec,
+                                   std::int64_t max_batch);
 
 }  // namespace dl::device::cuda
 

@@ -129,7 +129,7 @@ DnnDescriptor pointwise(Dnn& dnn, cudnnPointwiseMode_t mode) {
 
 }  // namespace
 
-Dnn::Dnn(Stream& stream, tensor::Precision precision)
+Dnn::Dnn(Stream& stream, Precision precision)
     : stream_(stream), precision_(precision) {
   check(api().cudnnCreate(&handle_), "starting cuDNN");
   const cudnnStatus_t status = api().cudnnSetStream(handle_, stream.handle());

@@ -25,7 +25,7 @@ namespace dl::device::cuda {
 // cuDNN of one stream.
 class Dnn {
  public:
-  Dnn(Stream& stream, tensor::Precision precision);
+  Dnn(Stream& stream, Precision precision);
   ~Dnn();
   Dnn(const Dnn&) = delete;
   Dnn& operator=(const Dnn&) = delete;
@@ -33,7 +33,7 @@ class Dnn {
   const Api& api() const { return stream_.api(); }
   Stream& stream() { return stream_; }
   cudnnHandle_t handle() const { return handle_; }
-  tensor::Precision precision() const { return precision_; }
+  Precision precision() const { return precision_; }
   void check(cudnnStatus_t status, const char* what) const;
   // Room for one execution, as large as the most that was asked for.
   std::byte* workspace(std::size_t bytes);
@@ -41,7 +41,7 @@ class Dnn {
 
  private:
   Stream& stream_;
-  tensor::Precision precision_;
+  Precision precision_;
   cudnnHandle_t handle_ = nullptr;
   std::byte* workspace_ = nullptr;
   std::size_t workspace_size_ = 0;

@@ -12,7 +12,7 @@
 
 namespace dl::device::cuda {
 
-class NcclSum final : public tensor::LaneSum {
+class NcclSum final : public LaneSum {
  public:
   // lanes: of different GPUs; they outlive it.
   // Throws Error: kUnavailable, the GPUs do not reach each other.

@@ -60,7 +60,7 @@ const char* dl_cuda_version() {
 
 int dl_cuda_count() { return dl::device::cuda::count_gpus(plugin_api()); }
 
-dl::tensor::Device* dl_cuda_open(int index, dl::tensor::Precision precision) {
+dl::device::Device* dl_cuda_open(int index, dl::device::Precision precision) {
   return new CudaDevice(plugin_api(), index, precision);
 }
 }

@@ -8,7 +8,7 @@
 namespace dl::nn::layers {
 
 Convolution::Convolution(const LayerSite& site, Memory& memory,
-                         std::unique_ptr<tensor::Conv2d> kernel)
+                         std::unique_ptr<device::Conv2d> kernel)
     : site_(site),
       f_(site.settings->activation("activation")),
       weight_(site.parameters[0]),
@@ -101,9 +101,9 @@ Blueprint plan_depthwise(const Settings& settings, const Form& input) {
                           input.shape.back());
 }
 
-tensor::Conv2dSpec depthwise_spec(const Settings& settings,
+device::Conv2dSpec depthwise_spec(const Settings& settings,
                                   const tensor::Shape& input) {
-  tensor::Conv2dSpec spec = conv2d_spec(window_of(settings), input,
+  device::Conv2dSpec spec = conv2d_spec(window_of(settings), input,
                                         depthwise_filters(settings, input));
   spec.groups = input.back();
   return spec;

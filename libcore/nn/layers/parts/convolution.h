@@ -17,7 +17,7 @@ Blueprint plan_convolution(const Settings& settings, const Form& input,
 
 // As many groups as channels, with so many filters each.
 Blueprint plan_depthwise(const Settings& settings, const Form& input);
-tensor::Conv2dSpec depthwise_spec(const Settings& settings,
+device::Conv2dSpec depthwise_spec(const Settings& settings,
                                   const tensor::Shape& input);
 Key depth_multiplier_key();
 
@@ -25,7 +25,7 @@ class Convolution final : public Layer {
  public:
   // Parameters of the site: weight and perhaps bias, as the kernel has them.
   Convolution(const LayerSite& site, Memory& memory,
-              std::unique_ptr<tensor::Conv2d> kernel);
+              std::unique_ptr<device::Conv2d> kernel);
 
   void absorb(const Scaling& scaling) override { scaling_ = scaling; }
   void freeze() override;
@@ -35,13 +35,13 @@ class Convolution final : public Layer {
 
  private:
   LayerSite site_;
-  tensor::ActivationSpec f_;
+  device::ActivationSpec f_;
   tensor::View weight_, bias_;  // the site's or folded_
   Scaling scaling_;             // of the batch normalization behind
   Folded folded_;
   bool frozen_ = false;  // the kernel has weights, bias and activation
   FusedActivation activation_;
-  std::unique_ptr<tensor::Conv2d> kernel_;
+  std::unique_ptr<device::Conv2d> kernel_;
 };
 
 }  // namespace dl::nn::layers

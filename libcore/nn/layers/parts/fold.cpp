@@ -15,14 +15,14 @@ using tensor::Shape;
 using tensor::Tensor;
 using tensor::View;
 
-std::vector<double> download(tensor::Device& device, View view) {
+std::vector<double> download(device::Device& device, View view) {
   Tensor host(DType::kF64, view.shape);
   device.download(host, view);
   device.finish();
   return {host.as<double>().begin(), host.as<double>().end()};
 }
 
-void upload(tensor::Device& device, View to,
+void upload(device::Device& device, View to,
             const std::vector<double>& values) {
   Tensor host(DType::kF64, to.shape);
   std::copy(values.begin(), values.end(), host.as<double>().begin());
@@ -32,7 +32,7 @@ void upload(tensor::Device& device, View to,
 
 }  // namespace
 
-Scaling scaling_of(tensor::Device& device, View mean, View variance, View gamma,
+Scaling scaling_of(device::Device& device, View mean, View variance, View gamma,
                    View beta, double epsilon) {
   const auto m = download(device, mean), v = download(device, variance),
              g = download(device, gamma), b = download(device, beta);
@@ -44,7 +44,7 @@ Scaling scaling_of(tensor::Device& device, View mean, View variance, View gamma,
   return scaling;
 }
 
-Folded fold(tensor::Device& device, View& w, View& b, const Scaling& scaling) {
+Folded fold(device::Device& device, View& w, View& b, const Scaling& scaling) {
   if (scaling.empty()) return {};
   const auto outputs = static_cast<std::int64_t>(scaling.factor.size());
   require(w.shape[0] == outputs, "a scaling of another number of channels");

@@ -17,7 +17,7 @@ struct Scaling {
 };
 
 // factor = gamma / sqrt(variance + epsilon), offset = beta - mean * factor
-Scaling scaling_of(tensor::Device& device, tensor::View mean,
+Scaling scaling_of(device::Device& device, tensor::View mean,
                    tensor::View variance, tensor::View gamma, tensor::View beta,
                    double epsilon);
 
@@ -28,7 +28,7 @@ Scaling scaling_of(tensor::Device& device, tensor::View mean,
 struct Folded {
   std::unique_ptr<tensor::Buffer> weight, bias;
 };
-Folded fold(tensor::Device& device, tensor::View& w, tensor::View& b,
+Folded fold(device::Device& device, tensor::View& w, tensor::View& b,
             const Scaling& scaling);
 
 }  // namespace dl::nn

@@ -4,7 +4,7 @@
 
 namespace dl::nn::layers {
 
-using tensor::Activation;
+using device::Activation;
 using tensor::View;
 
 bool is_linear(const Settings& settings) {
@@ -21,17 +21,17 @@ double activation_flops(const Settings& settings, const tensor::Shape& output) {
 }
 
 FusedActivation::FusedActivation(const LayerSite& site,
-                                 const tensor::ActivationSpec& f,
+                                 const device::ActivationSpec& f,
                                  Memory& memory)
     : device_(site.device), f_(f) {
-  if (site.training && tensor::gradient_needs_input(f_.kind))
+  if (site.training && device::gradient_needs_input(f_.kind))
     input_ = memory.allocate(site.output.shape.with_first(site.max_batch));
 }
 
 bool FusedActivation::goes_by_output() const {
   return f_.kind != Activation::kIdentity && f_.kind != Activation::kSoftmax &&
          f_.kind != Activation::kLogSoftmax &&
-         !tensor::gradient_needs_input(f_.kind);
+         !device::gradient_needs_input(f_.kind);
 }
 
 void FusedActivation::forward(View y, bool training) {

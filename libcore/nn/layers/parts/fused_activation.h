@@ -20,7 +20,7 @@ double activation_flops(const Settings& settings, const tensor::Shape& output);
 
 class FusedActivation {
  public:
-  FusedActivation(const LayerSite& site, const tensor::ActivationSpec& f,
+  FusedActivation(const LayerSite& site, const device::ActivationSpec& f,
                   Memory& memory);
 
   // Whether an element of y alone decides what happens to it, forward and back.
@@ -32,8 +32,8 @@ class FusedActivation {
   bool backward(tensor::View dy, tensor::View y, tensor::View sums = {});
 
  private:
-  tensor::Device* device_;
-  tensor::ActivationSpec f_;
+  device::Device* device_;
+  device::ActivationSpec f_;
   tensor::View input_;  // empty where it is not needed
 };
 

@@ -11,7 +11,7 @@
 namespace dl::nn::layers {
 namespace {
 
-using tensor::Strided;
+using device::Strided;
 using tensor::View;
 
 class GaussianOutput final : public OutputLayer {
@@ -88,7 +88,7 @@ class GaussianOutput final : public OutputLayer {
     return Strided().over(rows, units_, 2 * units_).over(units_, 1, 1);
   }
 
-  tensor::Device* device_;
+  device::Device* device_;
   std::int64_t units_;
   std::optional<Linear> linear_;
   FusedActivation activation_;
@@ -101,7 +101,7 @@ class GaussianOutput final : public OutputLayer {
 }  // namespace
 
 bool is_gaussian(const Settings& settings) {
-  return settings.loss("loss").kind == tensor::Loss::kGaussian;
+  return settings.loss("loss").kind == device::Loss::kGaussian;
 }
 
 Settings doubled(const Settings& settings) {

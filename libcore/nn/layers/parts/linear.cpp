@@ -86,7 +86,7 @@ void Linear::forward(View y, View x, const Step& step) {
   take(y, all_y, step);
 }
 
-void Linear::product(View y, View x, tensor::Slice slice) {
+void Linear::product(View y, View x, device::Slice slice) {
   if (!transposed_) return product_->forward(y, x, weight_, bias_, slice);
   device_->matmul(y, x, false, weight_, false, 0);
   if (!bias_.empty()) device_->add_bias(y, bias_);
@@ -96,12 +96,12 @@ View Linear::upright() {
   if (!tied_) return own_weight_;
   if (!upright_) upright_ = device_->allocate({units_, inputs_});
   device_->copy_strided(
-      tensor::Strided().over(units_, inputs_, 1).over(inputs_, 1, units_),
+      device::Strided().over(units_, inputs_, 1).over(inputs_, 1, units_),
       upright_->view(), own_weight_, false);
   return upright_->view();
 }
 
-bool Linear::freeze(const Scaling& scaling, const tensor::ActivationSpec& f) {
+bool Linear::freeze(const Scaling& scaling, const device::ActivationSpec& f) {
   weight_ = upright();
   transposed_ = false;
   bias_ = own_bias_;
@@ -128,7 +128,7 @@ void Linear::backward(View dx, View dy, View x, const Step& step) {
   if (!dx.empty()) take(dx, all_dx, step);
 }
 
-void Linear::gradients(View dx, View dy, View x, tensor::Slice slice) {
+void Linear::gradients(View dx, View dy, View x, device::Slice slice) {
   if (!weight_gradient_.empty() && tied_)
     device_->matmul(weight_gradient_, x, true, dy, false, 0);
   else if (!weight_gradient_.empty())

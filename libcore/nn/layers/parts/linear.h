@@ -26,7 +26,7 @@ class Linear {
   void forward(tensor::View y, tensor::View x, const Step& step);
   // Outside training: from now on forward() computes f of it, scaled before (an
   // empty scaling: not at all).  false: f is left to the caller.
-  bool freeze(const Scaling& scaling, const tensor::ActivationSpec& f);
+  bool freeze(const Scaling& scaling, const device::ActivationSpec& f);
   // Shares what freeze() of `twin` made, which was true.
   void freeze_like(const Linear& twin);
   // x: of the last forward().  An empty dx is left out.
@@ -36,9 +36,9 @@ class Linear {
  private:
   static tensor::View flat(tensor::View v, std::int64_t columns);
   // The arithmetic of forward() and backward().
-  void product(tensor::View y, tensor::View x, tensor::Slice slice);
+  void product(tensor::View y, tensor::View x, device::Slice slice);
   void gradients(tensor::View dx, tensor::View dy, tensor::View x,
-                 tensor::Slice slice);
+                 device::Slice slice);
   // For layers that lanes compute jointly: the rows of the whole mini-batch,
   // and this lane's into them and out of them.
   tensor::View all_rows(tensor::View room, std::int64_t columns,
@@ -47,9 +47,9 @@ class Linear {
   void take(tensor::View own, tensor::View all, const Step& step);
   tensor::View upright();  // [units, inputs]
 
-  tensor::Device* device_;
+  device::Device* device_;
   std::int64_t inputs_, units_;
-  std::unique_ptr<tensor::Dense> product_;
+  std::unique_ptr<device::Dense> product_;
   // The gradients are empty where the layer is frozen.
   tensor::View own_weight_, own_bias_, weight_gradient_, bias_gradient_;
   tensor::View weight_, bias_;  // its own, or folded_, or empty: frozen

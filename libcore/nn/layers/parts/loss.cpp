@@ -9,8 +9,8 @@
 namespace dl::nn::layers {
 namespace {
 
-using tensor::Activation;
-using tensor::Loss;
+using device::Activation;
+using device::Loss;
 using tensor::View;
 
 constexpr std::string_view kMeans[] = {"examples", "steps"};
@@ -124,8 +124,8 @@ std::vector<Key> loss_keys() {
                     "else \"labels\".")};
 }
 
-tensor::LossSpec loss_of(const Settings& settings) {
-  tensor::LossSpec spec = settings.loss("loss");
+device::LossSpec loss_of(const Settings& settings) {
+  device::LossSpec spec = settings.loss("loss");
   if (settings.has("label_smoothing"))
     spec.smoothing = settings.number("label_smoothing");
   const std::vector<double> weights = class_weights(settings);

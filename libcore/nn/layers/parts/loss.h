@@ -17,7 +17,7 @@ std::vector<Key> loss_keys();
 std::int64_t class_weights_wanted(const Settings& settings);
 
 // Loss of the settings, without weights of classes and of the loss.
-tensor::LossSpec loss_of(const Settings& settings);
+device::LossSpec loss_of(const Settings& settings);
 
 // Whether the outputs are logits, and the loss has its activation inside; and
 // whether that is the mean over the steps, or pixels, of a mini-batch that
@@ -31,7 +31,7 @@ OutputSpec output_spec(const Settings& settings);
 void complete_output(Settings& settings);
 
 // The activation that goes with the loss where none is said.
-tensor::Activation activation_for(tensor::Loss loss);
+device::Activation activation_for(device::Loss loss);
 
 // Finds what does not go together; settings has units, activation and
 // loss_keys().
@@ -48,9 +48,9 @@ class OutputLoss {
                tensor::View mask, double scale);
 
  private:
-  tensor::Device* device_;
+  device::Device* device_;
   tensor::View sum_;  // of losses
-  tensor::LossSpec spec_;
+  device::LossSpec spec_;
   double weight_;
   bool takes_logits_;
 };

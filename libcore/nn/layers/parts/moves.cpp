@@ -6,7 +6,7 @@
 
 namespace dl::nn::layers {
 
-using tensor::Strided;
+using device::Strided;
 using tensor::View;
 
 Extents extents_of(const tensor::Shape& shape) {
@@ -30,9 +30,9 @@ Edges edges_of(const Settings& settings, std::string_view key) {
   return {all[0], all[1], all[2], all[3]};
 }
 
-tensor::Strided within(const Edges& edges, Extents inner, Extents whole) {
+device::Strided within(const Edges& edges, Extents inner, Extents whole) {
   const std::int64_t row = inner.width * inner.channels;
-  tensor::Strided s;
+  device::Strided s;
   s.y_offset = (edges.top * whole.width + edges.left) * inner.channels;
   return s.over(inner.height, whole.width * inner.channels, row)
       .over(row, 1, 1);

@@ -26,13 +26,13 @@ struct Edges {
 };
 Edges edges_of(const Settings& settings, std::string_view key);
 // Where what lies within the edges goes in the whole.
-tensor::Strided within(const Edges& edges, Extents inner, Extents whole);
+device::Strided within(const Edges& edges, Extents inner, Extents whole);
 
 // The same with other extents; a mask is then made anew.
 Blueprint moved(const Form& input, Extents output);
 
 // Places to which pixels of an example move, y's for x's.
-using Move = tensor::Strided (*)(const Settings& settings, Extents in,
+using Move = device::Strided (*)(const Settings& settings, Extents in,
                                  Extents out);
 
 // Elements without a source are 0 in y; elements without a target have gradient
@@ -47,11 +47,11 @@ class Mover : public Layer {
   tensor::View mask(const Flow& flow) override;
 
  private:
-  void run(const tensor::Strided& s, const tensor::View& y,
+  void run(const device::Strided& s, const tensor::View& y,
            const tensor::View& x, bool add);
 
-  tensor::Device* device_;
-  tensor::Strided move_, mask_move_;
+  device::Device* device_;
+  device::Strided move_, mask_move_;
   tensor::View mask_;
 };
 

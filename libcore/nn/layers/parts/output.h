@@ -52,7 +52,7 @@ class Output : public OutputLayer {
   }
 
  private:
-  tensor::ActivationSpec f_;
+  device::ActivationSpec f_;
   Linear linear_;
   FusedActivation activation_;
   OutputLoss loss_;

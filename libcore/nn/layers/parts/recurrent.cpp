@@ -27,18 +27,18 @@ bool is_on(const Settings& settings, std::string_view key) {
 
 // Specification of one direction. The caller chooses its part of rows [steps, 2
 // units].
-tensor::RecurrentSpec spec_of(tensor::Cell cell, const Settings& settings,
+device::RecurrentSpec spec_of(device::Cell cell, const Settings& settings,
                               const tensor::Shape& input) {
-  tensor::RecurrentSpec spec{
+  device::RecurrentSpec spec{
       .cell = cell,
       .steps = input[0],
       .inputs = input[1],
       .units = settings.integer("units"),
-      .activation = settings.one_of<tensor::Activation>("activation"),
+      .activation = settings.one_of<device::Activation>("activation"),
       .last = !settings.flag("return_sequences")};
   if (settings.has("gate_activation"))
     spec.gate_activation =
-        settings.one_of<tensor::Activation>("gate_activation");
+        settings.one_of<device::Activation>("gate_activation");
   spec.reset_before = is_on(settings, "reset_before");
   return spec;
 }
@@ -49,7 +49,7 @@ bool has_peepholes(const Settings& settings) {
 
 class Recurrent final : public Layer {
  public:
-  Recurrent(tensor::Cell cell, const LayerSite& site, Memory& memory)
+  Recurrent(device::Cell cell, const LayerSite& site, Memory& memory)
       : site_(site),
         cell_(cell),
         bias_(site.settings->flag("bias")),
@@ -88,13 +88,13 @@ class Recurrent final : public Layer {
 
  private:
   struct Direction {
-    std::unique_ptr<tensor::Recurrent> cell;
-    tensor::RecurrentWeights weights, gradient;
+    std::unique_ptr<device::Recurrent> cell;
+    device::RecurrentWeights weights, gradient;
     View y;  // its own output; empty where it goes into the layer's
   };
 
   Direction make(int i) const {
-    tensor::RecurrentSpec spec = spec_of(cell_, *site_.settings, site_.input());
+    device::RecurrentSpec spec = spec_of(cell_, *site_.settings, site_.input());
     spec.truncate = site_.truncate;
     spec.reverse = i == 1;
     if (merge_ == Bidirectional::kConcat) {
@@ -109,14 +109,14 @@ class Recurrent final : public Layer {
   }
 
   // As the blueprint has it.
-  static tensor::RecurrentState state_of(const Flow& flow) {
+  static device::RecurrentState state_of(const Flow& flow) {
     if (flow.state.empty()) return {};
     return {flow.state[0], flow.state.size() > 1 ? flow.state[1] : View{}};
   }
 
   // In the order of the layout: weight, recurrent_weight, maybe bias and maybe
   // peepholes, of each direction.
-  tensor::RecurrentWeights weights_of(const std::vector<View>& views,
+  device::RecurrentWeights weights_of(const std::vector<View>& views,
                                       int direction) const {
     const std::size_t each = 2u + bias_ + peepholes_;
     const View* first = &views.at(static_cast<std::size_t>(direction) * each);
@@ -153,7 +153,7 @@ class Recurrent final : public Layer {
   }
 
   LayerSite site_;
-  tensor::Cell cell_;
+  device::Cell cell_;
   bool bias_, peepholes_;
   Bidirectional merge_;
   std::vector<Direction> directions_;
@@ -161,11 +161,11 @@ class Recurrent final : public Layer {
 
 // The tensors of one direction.
 void add_direction(Blueprint& plan, const std::string& prefix,
-                   const tensor::RecurrentSpec& spec, bool bias,
+                   const device::RecurrentSpec& spec, bool bias,
                    bool peepholes) {
   const std::int64_t rows = spec.gates() * spec.units;
   // Deeplearning4j's fans: those of all that goes into a unit.
-  const bool simple = spec.cell == tensor::Cell::kSimple;
+  const bool simple = spec.cell == device::Cell::kSimple;
   const std::int64_t in = simple ? spec.inputs : spec.units;
   const std::int64_t out = simple ? spec.units : spec.inputs + spec.units;
   plan.parameters.push_back(
@@ -191,7 +191,7 @@ void add_direction(Blueprint& plan, const std::string& prefix,
 
 }  // namespace
 
-std::vector<Key> recurrent_keys(tensor::Cell cell) {
+std::vector<Key> recurrent_keys(device::Cell cell) {
   static constexpr std::string_view kOfCells[] = {
       "identity",     "relu",      "sigmoid", "tanh",
       "hard_sigmoid", "hard_tanh", "softsign"};
@@ -199,7 +199,7 @@ std::vector<Key> recurrent_keys(tensor::Cell cell) {
       key::units(), key::bias(),
       key::one_of("activation", R"("tanh")",
                   "Applied to the input of the state.", kOfCells)};
-  if (cell != tensor::Cell::kSimple)
+  if (cell != device::Cell::kSimple)
     keys.push_back(key::one_of("gate_activation", R"("sigmoid")",
                                "Applied to the gates.", kOfCells));
   keys.push_back(key::flag(
@@ -212,7 +212,7 @@ std::vector<Key> recurrent_keys(tensor::Cell cell) {
   return keys;
 }
 
-Blueprint plan_recurrent(tensor::Cell cell, const Settings& settings,
+Blueprint plan_recurrent(device::Cell cell, const Settings& settings,
                          const Form& input) {
   if (input.shape.rank() != 2)
     throw Error{Code::kConfig,
@@ -221,7 +221,7 @@ Blueprint plan_recurrent(tensor::Cell cell, const Settings& settings,
                     "; a recurrent layer before it gives one with "
                     "\"return_sequences\": true" +
                     steps_hint(input.shape)};
-  const tensor::RecurrentSpec spec = spec_of(cell, settings, input.shape);
+  const device::RecurrentSpec spec = spec_of(cell, settings, input.shape);
   const auto merge = settings.one_of<Bidirectional>("bidirectional");
   const bool both = merge != Bidirectional::kNone;
   Blueprint plan;
@@ -240,15 +240,15 @@ Blueprint plan_recurrent(tensor::Cell cell, const Settings& settings,
   plan.flops = (both ? 4.0 : 2.0) * static_cast<double>(spec.steps) *
                static_cast<double>(spec.gates() * spec.units) *
                static_cast<double>(spec.inputs + spec.units);
-  if (spec.activation != tensor::Activation::kIdentity)
+  if (spec.activation != device::Activation::kIdentity)
     plan.flops += numbers_in(plan.output.shape);
   if (both) return plan;
   plan.carried.push_back({"h", {spec.units}});
-  if (cell == tensor::Cell::kLstm) plan.carried.push_back({"c", {spec.units}});
+  if (cell == device::Cell::kLstm) plan.carried.push_back({"c", {spec.units}});
   return plan;
 }
 
-std::unique_ptr<Layer> make_recurrent(tensor::Cell cell, const LayerSite& site,
+std::unique_ptr<Layer> make_recurrent(device::Cell cell, const LayerSite& site,
                                       Memory& memory) {
   return std::make_unique<Recurrent>(cell, site, memory);
 }

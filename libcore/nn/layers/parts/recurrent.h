@@ -21,20 +21,20 @@ namespace layers {
 
 // units, bias, activation, gate_activation (where the cell has gates),
 // return_sequences and bidirectional.
-std::vector<Key> recurrent_keys(tensor::Cell cell);
+std::vector<Key> recurrent_keys(device::Cell cell);
 
 // Parameters: weight, recurrent_weight, perhaps bias and, of settings that have
 // `peepholes`, peephole; with both directions, the same again as
 // backward_weight, ...
 // Throws Error: kConfig, the input is no sequence.
-Blueprint plan_recurrent(tensor::Cell cell, const Settings& settings,
+Blueprint plan_recurrent(device::Cell cell, const Settings& settings,
                          const Form& input);
 
-std::unique_ptr<Layer> make_recurrent(tensor::Cell cell, const LayerSite& site,
+std::unique_ptr<Layer> make_recurrent(device::Cell cell, const LayerSite& site,
                                       Memory& memory);
 
 // The type of layers of such a cell.
-template <tensor::Cell cell>
+template <device::Cell cell>
 LayerType recurrent_type(std::string_view name, std::string_view words) {
   return {.name = name,
           .words = words,

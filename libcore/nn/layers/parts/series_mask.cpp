@@ -23,11 +23,11 @@ SeriesMask::SeriesMask(const LayerSite& site, Memory& memory)
   Window window = window_of(*site.settings);
   window.kernel[0] = (window.kernel[0] - 1) * window.dilation[0] + 1;
   window.dilation[0] = 1;
-  const auto pooling = [&](tensor::Pooling kind) {
+  const auto pooling = [&](device::Pooling kind) {
     return device_->pool2d(pool2d_spec(window, {steps, 1}, kind), n);
   };
-  any_of_ = pooling(tensor::Pooling::kMax);
-  share_of_ = pooling(tensor::Pooling::kAverage);
+  any_of_ = pooling(device::Pooling::kMax);
+  share_of_ = pooling(device::Pooling::kAverage);
 }
 
 View SeriesMask::kept(const View& x, const View& mask) const {
@@ -44,14 +44,14 @@ View SeriesMask::apply(const View& x, const View& mask, double instead) {
   device_->fill(more, instead);
   device_->add(more, -instead, mask);
   const std::int64_t features = x.shape[2];
-  tensor::Strided s;
+  device::Strided s;
   device_->copy_strided(
       s.over(more.elements(), features, 1).over(features, 1, 0), masked, more,
       true);
   return masked;
 }
 
-View SeriesMask::pool(tensor::Pool2d* kernel, const View& to,
+View SeriesMask::pool(device::Pool2d* kernel, const View& to,
                       const View& mask) {
   if (mask.empty()) return {};
   const std::int64_t n = mask.shape[0];

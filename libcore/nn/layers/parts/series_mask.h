@@ -30,12 +30,12 @@ class SeriesMask {
   tensor::View share(const tensor::View& mask);
 
  private:
-  tensor::View pool(tensor::Pool2d* kernel, const tensor::View& to,
+  tensor::View pool(device::Pool2d* kernel, const tensor::View& to,
                     const tensor::View& mask);
 
-  tensor::Device* device_;
+  device::Device* device_;
   tensor::View x_, instead_, any_, share_;
-  std::unique_ptr<tensor::Pool2d> any_of_, share_of_;
+  std::unique_ptr<device::Pool2d> any_of_, share_of_;
 };
 
 }  // namespace dl::nn::layers

@@ -82,7 +82,7 @@ Spec convolution(const Window& window, const Shape& input,
 }
 
 template <typename Spec>
-Spec pooling(const Window& window, const Shape& input, tensor::Pooling kind) {
+Spec pooling(const Window& window, const Shape& input, device::Pooling kind) {
   Spec spec;
   lay_over(spec, window, input);
   spec.kind = kind;
@@ -179,21 +179,21 @@ Shape slide(const Window& window, const Shape& input, std::int64_t channels) {
               what + " is larger than its input " + by(input.extents())};
 }
 
-tensor::Conv2dSpec conv2d_spec(const Window& window, const Shape& input,
+device::Conv2dSpec conv2d_spec(const Window& window, const Shape& input,
                                std::int64_t filters) {
-  return convolution<tensor::Conv2dSpec>(window, input, filters);
+  return convolution<device::Conv2dSpec>(window, input, filters);
 }
-tensor::Conv3dSpec conv3d_spec(const Window& window, const Shape& input,
+device::Conv3dSpec conv3d_spec(const Window& window, const Shape& input,
                                std::int64_t filters) {
-  return convolution<tensor::Conv3dSpec>(window, input, filters);
+  return convolution<device::Conv3dSpec>(window, input, filters);
 }
-tensor::Pool2dSpec pool2d_spec(const Window& window, const Shape& input,
-                               tensor::Pooling kind) {
-  return pooling<tensor::Pool2dSpec>(window, input, kind);
+device::Pool2dSpec pool2d_spec(const Window& window, const Shape& input,
+                               device::Pooling kind) {
+  return pooling<device::Pool2dSpec>(window, input, kind);
 }
-tensor::Pool3dSpec pool3d_spec(const Window& window, const Shape& input,
-                               tensor::Pooling kind) {
-  return pooling<tensor::Pool3dSpec>(window, input, kind);
+device::Pool3dSpec pool3d_spec(const Window& window, const Shape& input,
+                               device::Pooling kind) {
+  return pooling<device::Pool3dSpec>(window, input, kind);
 }
 
 tensor::View series_as_images(const tensor::View& series) {

@@ -44,14 +44,14 @@ tensor::Shape slide(const Window& window, const tensor::Shape& input,
 
 // The primitives over such an input, their padding worked out; a series is an
 // image of height 1.
-tensor::Conv2dSpec conv2d_spec(const Window& window, const tensor::Shape& input,
+device::Conv2dSpec conv2d_spec(const Window& window, const tensor::Shape& input,
                                std::int64_t filters);
-tensor::Conv3dSpec conv3d_spec(const Window& window, const tensor::Shape& input,
+device::Conv3dSpec conv3d_spec(const Window& window, const tensor::Shape& input,
                                std::int64_t filters);
-tensor::Pool2dSpec pool2d_spec(const Window& window, const tensor::Shape& input,
-                               tensor::Pooling kind);
-tensor::Pool3dSpec pool3d_spec(const Window& window, const tensor::Shape& input,
-                               tensor::Pooling kind);
+device::Pool2dSpec pool2d_spec(const Window& window, const tensor::Shape& input,
+                               device::Pooling kind);
+device::Pool3dSpec pool3d_spec(const Window& window, const tensor::Shape& input,
+                               device::Pooling kind);
 
 // [n, steps, features] as [n, 1, steps, features].
 tensor::View series_as_images(const tensor::View& series);

@@ -61,7 +61,7 @@ TEST_CASE("decoupled decay goes through no momentum") {
             "loss": "mean_squared_error"}]})",
         "'net'");
   };
-  CHECK(shared_updater(decayed(kSgd)).kind == dl::tensor::Updater::kSgd);
+  CHECK(shared_updater(decayed(kSgd)).kind == dl::device::Updater::kSgd);
   CHECK_THROWS_WITH(shared_updater(decayed(kNesterov)),
                     Catch::Contains("'output1' has a momentum, which its"));
 }
@@ -69,7 +69,7 @@ TEST_CASE("decoupled decay goes through no momentum") {
 TEST_CASE("without updaters an update is the gradient") {
   const auto plain = without_updaters(network(kNesterov, kNesterov));
   for (const auto& layer : plain.layers) {
-    CHECK(layer.training.updater.kind == dl::tensor::Updater::kSgd);
+    CHECK(layer.training.updater.kind == dl::device::Updater::kSgd);
     CHECK(layer.training.bias_updater.learning_rate.at(9, 9) == 1);
   }
 }

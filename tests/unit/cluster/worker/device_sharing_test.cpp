@@ -46,7 +46,7 @@ std::vector<std::string> devices() {
 // A vector on a device.
 class There {
  public:
-  There(dl::tensor::Device& device, std::size_t elements)
+  There(dl::device::Device& device, std::size_t elements)
       : device_(device),
         buffer_(device.allocate({static_cast<std::int64_t>(elements)})) {}
   View put(const Floats& values) {
@@ -58,11 +58,11 @@ class There {
   View view() const { return buffer_->view(); }
 
  private:
-  dl::tensor::Device& device_;
+  dl::device::Device& device_;
   std::unique_ptr<dl::tensor::Buffer> buffer_;
 };
 
-Floats get(dl::tensor::Device& device, View view) {
+Floats get(dl::device::Device& device, View view) {
   Tensor here(dl::tensor::DType::kF32, {0});
   device.download(here, view);
   return {here.as<float>().begin(), here.as<float>().end()};
@@ -86,7 +86,7 @@ struct Way {
   std::int64_t warmup = 0;
 };
 
-void send_alike(dl::tensor::Device& device, const Way& way) {
+void send_alike(dl::device::Device& device, const Way& way) {
   INFO(way.threshold << (way.per_tensor ? " each" : "") << way.warmup);
   SharingSettings settings;
   settings.threshold = ThresholdRule::parse(way.threshold);

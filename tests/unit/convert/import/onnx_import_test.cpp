@@ -339,7 +339,7 @@ TEST_CASE("one number that tells two classes apart names them") {
   CHECK(made.outputs.size() == 1);
   CHECK(made.model->data.classes == std::vector<std::string>{"no", "yes"});
   CHECK(nn::output_of(made.model->config).activation.kind ==
-        tensor::Activation::kSoftmax);
+        device::Activation::kSoftmax);
   // 1 / (1 + e^-2)
   CHECK(graph.gap({1}, {0.1192029F, 0.8807971F}) <= kNear);
 }
@@ -414,7 +414,7 @@ TEST_CASE("an axis from the end is ONNX's, whatever is last here") {
             .imported()
             .model->config.layers.at(0)
             .settings.activation("activation")
-            .kind == tensor::Activation::kSoftmax);
+            .kind == device::Activation::kSoftmax);
 }
 
 TEST_CASE("a log of a softmax is along its axis, by default of its opset") {

@@ -7,7 +7,7 @@
 
 namespace dl::device {
 
-std::unique_ptr<tensor::Device> emulated_device(tensor::Precision precision) {
+std::unique_ptr<device::Device> emulated_device(device::Precision precision) {
   return std::make_unique<cuda::CudaDevice>(cuda::emulated_api(), 0, precision,
                                             cuda::kEmulatedThreads);
 }

@@ -10,8 +10,8 @@
 
 namespace dl::device {
 
-std::unique_ptr<tensor::Device> emulated_device(
-    tensor::Precision precision = tensor::Precision::kFloat32);
+std::unique_ptr<device::Device> emulated_device(
+    device::Precision precision = device::Precision::kFloat32);
 
 }  // namespace dl::device
 

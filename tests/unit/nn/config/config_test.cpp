@@ -70,7 +70,7 @@ TEST_CASE("the CIFAR-10 network is read as it is written") {
   CHECK(conv.settings.text("padding") == "same");
   CHECK(conv.settings.integers("kernel")[0] == 4);
   CHECK(conv.settings.text("activation") == "relu");
-  CHECK(conv.training.updater.kind == dl::tensor::Updater::kAdam);
+  CHECK(conv.training.updater.kind == dl::device::Updater::kAdam);
   CHECK(conv.training.updater.learning_rate.initial == 0.01);
   CHECK(conv.training.bias_updater.learning_rate.initial == 0.02);
   CHECK(conv.training.updater.beta2 == 0.999);
@@ -87,7 +87,7 @@ TEST_CASE("the CIFAR-10 network is read as it is written") {
   CHECK(dense.training.bias_updater.learning_rate.initial == 0.02);
   CHECK(net.layers[11].settings.number("rate") == 0.5);
   CHECK(net.layers[12].training.updater.learning_rate.initial == 0.01);
-  CHECK(output_of(net).loss.kind == dl::tensor::Loss::kNegativeLogLikelihood);
+  CHECK(output_of(net).loss.kind == dl::device::Loss::kNegativeLogLikelihood);
 }
 
 TEST_CASE("biases follow the nearest bias_updater, else the updater") {
@@ -126,7 +126,7 @@ TEST_CASE("defaults") {
   const auto settings = [&](std::size_t i) { return net.layers[i].settings; };
   CHECK(settings(0).text("activation") == "identity");
   CHECK(settings(0).flag("bias"));
-  CHECK(net.layers[0].training.updater.kind == dl::tensor::Updater::kSgd);
+  CHECK(net.layers[0].training.updater.kind == dl::device::Updater::kSgd);
   CHECK(net.layers[0].training.weight_init.kind == dl::nn::WeightInit::kXavier);
   CHECK(settings(1).integers("stride")[0] == 3);  // the kernel
   CHECK(settings(1).integers("stride")[1] == 2);
@@ -137,7 +137,7 @@ TEST_CASE("defaults") {
   CHECK(settings(4).number("rate") == 0.5);
   CHECK(settings(5).activation("activation").alpha == 0.01);
   CHECK(settings(6).activation("activation").alpha == 1);
-  CHECK(output_of(net).activation.kind == dl::tensor::Activation::kIdentity);
+  CHECK(output_of(net).activation.kind == dl::device::Activation::kIdentity);
 }
 
 TEST_CASE("updaters take Deeplearning4j's defaults") {
@@ -177,7 +177,7 @@ TEST_CASE("the activation of the output follows from its loss") {
                                    "x"))
         .activation.kind;
   };
-  using dl::tensor::Activation;
+  using dl::device::Activation;
   CHECK(output("negative_log_likelihood") == Activation::kSoftmax);
   CHECK(output("binary_cross_entropy") == Activation::kSigmoid);
   CHECK(output("mean_squared_error") == Activation::kIdentity);

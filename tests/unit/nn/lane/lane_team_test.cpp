@@ -15,7 +15,7 @@ namespace {
 using Catch::Matchers::Message;
 
 // A sum for lanes on devices that never fail.
-struct NoSum : tensor::LaneSum {
+struct NoSum : device::LaneSum {
   void all_reduce(int, tensor::View) override {}
   void reduce(int, tensor::View) override {}
   void broadcast(int, tensor::View) override {}
@@ -31,7 +31,7 @@ TEST_CASE("a team sums vectors in the order of the lanes") {
   std::vector<std::vector<double>> sums(static_cast<std::size_t>(lanes));
   const std::function<void(int)> task = [&](int lane) {
     const auto l = static_cast<std::size_t>(lane);
-    tensor::Device& device = *devices[l];
+    device::Device& device = *devices[l];
     const auto mine = device.allocate({2}), scratch = device.allocate({2});
     for (int round = 0; round < 50; ++round) {
       // Big and small: another order would round differently.

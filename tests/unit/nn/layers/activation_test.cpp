@@ -11,7 +11,7 @@ namespace dl::nn::activation_test {
 namespace {
 
 using Catch::Matchers::Message;
-using tensor::Activation;
+using device::Activation;
 using testing::compile;
 using testing::sequence;
 
@@ -23,7 +23,7 @@ NetworkConfig with_activation(const std::string& activation) {
                              activation + "}, " + kSoftmax);
 }
 
-tensor::ActivationSpec spec_of(const std::string& activation) {
+device::ActivationSpec spec_of(const std::string& activation) {
   return with_activation(activation)
       .layers[0]
       .settings.activation("activation");

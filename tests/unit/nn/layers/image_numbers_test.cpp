@@ -61,7 +61,7 @@ class Alone {
     device_->upload(to, host);
   }
 
-  std::unique_ptr<tensor::Device> device_;
+  std::unique_ptr<device::Device> device_;
 };
 
 // How many there are, the first, the middle one and the last, their sum, and

@@ -78,7 +78,7 @@ class Alone {
   std::vector<View> parameters;
 
  private:
-  std::unique_ptr<tensor::Device> device_;
+  std::unique_ptr<device::Device> device_;
   Memory memory_;
   Settings settings_;
   std::unique_ptr<Layer> layer_;

@@ -59,12 +59,12 @@ TEST_CASE("a polynomial schedule may end elsewhere") {
 
 TEST_CASE("an updater's step carries its rate of the moment") {
   dl::nn::UpdaterConfig updater;
-  updater.kind = dl::tensor::Updater::kAdam;
+  updater.kind = dl::device::Updater::kAdam;
   updater.learning_rate = {
       .kind = Schedule::Kind::kExponential, .initial = 1, .decay = 0.5};
   updater.beta1 = 0.7;
   const auto step = updater.step(3, 1);
-  CHECK(step.kind == dl::tensor::Updater::kAdam);
+  CHECK(step.kind == dl::device::Updater::kAdam);
   CHECK(step.learning_rate == 0.125);
   CHECK(step.beta1 == 0.7);
   CHECK(step.momentum == 0.9);
@@ -74,21 +74,21 @@ TEST_CASE("an updater's step carries its rate of the moment") {
 TEST_CASE("workers side by side share what momentum there is") {
   dl::nn::UpdaterConfig updater;
   updater.learning_rate = {.initial = 0.1};
-  updater.kind = dl::tensor::Updater::kNesterov;
+  updater.kind = dl::device::Updater::kNesterov;
   CHECK(updater.step(0, 0, 4).momentum == Approx(0.6));
   CHECK(updater.step(0, 0, 4).learning_rate == Approx(0.4));
   CHECK(updater.step(0, 0, 32).momentum == 0);
   CHECK(updater.step(0, 0, 32).learning_rate == Approx(1));
-  updater.kind = dl::tensor::Updater::kAdam;
+  updater.kind = dl::device::Updater::kAdam;
   CHECK(updater.step(0, 0, 2).beta1 == Approx(0.8));
   CHECK(updater.step(0, 0, 2).learning_rate == 0.1);
   CHECK(updater.step(0, 0, 64).beta1 == 0);
   CHECK(updater.step(0, 0, 64).beta2 == Approx(0.936));
   CHECK(updater.step(0, 0, 1000).beta2 == 0.9);
-  updater.kind = dl::tensor::Updater::kAdaGrad;
+  updater.kind = dl::device::Updater::kAdaGrad;
   CHECK(updater.step(0, 0, 64).learning_rate == Approx(0.1 / 8));
   // It divides by what a gradient differs from the mean.
-  updater.kind = dl::tensor::Updater::kAdaBelief;
+  updater.kind = dl::device::Updater::kAdaBelief;
   CHECK(updater.step(0, 0, 64).beta1 == 0.9);
 }
 

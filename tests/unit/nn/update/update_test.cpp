@@ -28,7 +28,7 @@ NetworkConfig tiny(const std::string& more) {
 std::vector<double> update_of(
     Network& network, const std::vector<double>& gradient,
     const Position& at = {}, int lanes = 1,
-    tensor::UpdateTo to = tensor::UpdateTo::kGradient) {
+    device::UpdateTo to = device::UpdateTo::kGradient) {
   assign(network, network.update(), gradient);
   const Layout layout = layout_of(network.config());
   Memory memory(network.device());
@@ -319,7 +319,7 @@ TEST_CASE("an update applied is the update computed") {
     for (std::size_t k = 0; k < want.size(); ++k) want[k] -= update[k];
     assign(computed, computed.parameters(), want);
     CHECK(update_of(applied, gradient, {i, 0, 0}, 2,
-                    tensor::UpdateTo::kParameters) == gradient);
+                    device::UpdateTo::kParameters) == gradient);
     check_close(values(applied, applied.parameters()), want, 0);
     check_close(values(applied, applied.updater_state()),
                 values(computed, computed.updater_state()), 0);
@@ -358,7 +358,7 @@ TEST_CASE(
     CHECK_FALSE(gather(bad));
     // And goes nowhere.
     team.run([&](int lane) {
-      plan.step(lane, one.device(), {}, tensor::UpdateTo::kParameters, true, {},
+      plan.step(lane, one.device(), {}, device::UpdateTo::kParameters, true, {},
                 one.update(), one.parameters(), one.updater_state());
     });
     plan.judge_written(one.device());

@@ -54,7 +54,7 @@ Cell cell_of(const Site& site, const std::string& class_name) {
     const auto gates = activation_of(gate_activation(site), site.dialect());
     if (gates && gates->is_object() &&
         gates->value("type", "") == "hard_sigmoid")
-      cell.gate_scale = gates->value("slope", 0.0) / tensor::kCellSlope;
+      cell.gate_scale = gates->value("slope", 0.0) / device::kCellSlope;
   }
   return cell;
 }
@@ -66,7 +66,7 @@ Json cell_activation(const Site& site, const Json& given, bool of_gates) {
   constexpr const char* kKnown[] = {"identity", "relu",      "sigmoid",
                                     "tanh",     "hard_tanh", "softsign"};
   if (ours && ours->is_object() && ours->value("type", "") == "hard_sigmoid" &&
-      (of_gates || ours->value("slope", 0.0) == tensor::kCellSlope))
+      (of_gates || ours->value("slope", 0.0) == device::kCellSlope))
     return "hard_sigmoid";
   if (ours && ours->is_string() &&
       std::ranges::find(kKnown, ours->get<std::string>()) != std::end(kKnown))

@@ -11,8 +11,8 @@ namespace dl::nn::loss_test {
 namespace {
 
 using Catch::Matchers::Message;
-using tensor::Activation;
-using tensor::Loss;
+using device::Activation;
+using device::Loss;
 using testing::compile;
 using testing::Examples;
 using testing::random_examples;
