@@ -72,7 +72,7 @@ std::optional<bool> masks_of(const Args& a) {
 std::optional<bool> masks_for(const dl::nn::Model& model, const Args& a) {
   if (a.masks == "always" &&
       std::ranges::none_of(dl::nn::layout_of(model.config).inputs,
-                           &dl::nn::Form::steps))
+                           &dl::nn::ValueSpec::steps))
     throw Error{Code::kUsage,
                 "--masks always: no input of the model is a sequence"};
   return masks_of(a);

@@ -81,8 +81,8 @@ struct LayerSite {
   const Settings* settings = nullptr;
   int index = 0;           // place in the network
   std::uint64_t seed = 0;  // of the network
-  std::vector<Form> inputs;
-  Form output;
+  std::vector<ValueSpec> inputs;
+  ValueSpec output;
   std::int64_t truncate = 0;   // tbptt_length
   std::int64_t max_batch = 0;  // of the lane, times the copies of inputs
   bool training = false;       // else backward() is never called
@@ -137,12 +137,12 @@ class Layer {
   virtual ~Layer() = default;
 
   // Computes y, and in training keeps what backward() needs besides x and y.
-  // With manners.in_place, y may be x[0].
+  // With buffers.in_place, y may be x[0].
   virtual void forward(const Flow& flow, const Step& step) = 0;
 
-  // After forward(), with the x and y that manners keep: sets the gradients of
+  // After forward(), with the x and y that buffers keep: sets the gradients of
   // the parameters, and dx where it is not empty.  With
-  // manners.gradient_in_place, dx[0] may be dy.
+  // buffers.gradient_in_place, dx[0] may be dy.
   virtual void backward(const Flow& flow, const Step& step) = 0;
 
   // The mask of the output, where the blueprint says that the layer makes one;

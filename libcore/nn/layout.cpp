@@ -20,7 +20,7 @@ UpdaterConfig no_updater() {
 
 // Turns the blueprint of a type for one step into that of the layer for a
 // sequence.
-void put_together(std::int64_t steps, Blueprint& plan) {
+void put_together(std::int64_t steps, LayerShape& plan) {
   if (plan.output.shape.rank() + 1 >= tensor::Shape::kMaxRank)
     throw Error{Code::kConfig, "its output " + plan.output.shape.to_string() +
                                    " at each step has too many dimensions"};
@@ -42,7 +42,7 @@ class Builder {
   void check_output(std::size_t layer) const;
 
  private:
-  void find_mask(const Blueprint& plan, LayerLayout& layer) const;
+  void find_mask(const LayerShape& plan, LayerLayout& layer) const;
   std::optional<Value> mask_of(Value v) const {
     const std::size_t inputs = layout_.inputs.size();
     if (v >= inputs) return layout_.layers[v - inputs].mask;
@@ -61,8 +61,8 @@ class Builder {
       throw Error{Code::kConfig, "the network has more than 2^40 numbers"};
   }
   void extend_state(const Segment& segment);
-  void tie(LayerLayout& layer, Blueprint& plan) const;
-  void share(LayerLayout& layer, const Blueprint& plan) const;
+  void tie(LayerLayout& layer, LayerShape& plan) const;
+  void share(LayerLayout& layer, const LayerShape& plan) const;
   void take_each_step(LayerLayout& layer) const;
 
   const NetworkConfig& config_;
@@ -94,7 +94,7 @@ void Builder::add_input(const InputConfig& input) {
           ? "inputs[" + std::to_string(layout_.inputs.size()) + "]"
           : "input";
   check_size(input.shape, place + ".shape");
-  Form form{.shape = input.shape};
+  ValueSpec form{.shape = input.shape};
   const Value own = layout_.inputs.size();
   form.tokens = std::ranges::any_of(config_.layers, [&](const auto& l) {
     return l.type->tokens != nullptr && std::ranges::count(l.from, own) > 0;
@@ -113,7 +113,7 @@ void Builder::add_input(const InputConfig& input) {
   layout_.inputs.push_back(form);
 }
 
-void Builder::find_mask(const Blueprint& plan, LayerLayout& layer) const {
+void Builder::find_mask(const LayerShape& plan, LayerLayout& layer) const {
   const Value own = config_.value_of(layout_.layers.size());
   if (plan.mask == MaskRule::kMade) layer.mask = own;
   if (plan.mask != MaskRule::kPassed || !plan.output.steps) return;
@@ -128,7 +128,7 @@ void Builder::find_mask(const Blueprint& plan, LayerLayout& layer) const {
 }
 
 // Takes the weight, the first tensor, out of the plan.
-void Builder::tie(LayerLayout& layer, Blueprint& plan) const {
+void Builder::tie(LayerLayout& layer, LayerShape& plan) const {
   const LayerConfig& owner = config_.layers[*config().tied_to];
   const LayerLayout& its = layout_.layers[*config().tied_to];
   const tensor::Shape& wanted = plan.parameters.at(0).shape;
@@ -152,7 +152,7 @@ void Builder::tie(LayerLayout& layer, Blueprint& plan) const {
 }
 
 // Shapes that what is shared does not fit are refused.
-void Builder::share(LayerLayout& layer, const Blueprint& plan) const {
+void Builder::share(LayerLayout& layer, const LayerShape& plan) const {
   const LayerLayout& owner = layout_.layers[*config().shares];
   const auto segments =
       std::span(layout_.parameters)
@@ -181,7 +181,7 @@ void Builder::take_each_step(LayerLayout& layer) const {
     throw Error{Code::kConfig,
                 "time_distributed: what it adds to the loss is of an example, "
                 "not of a step"};
-  Form& input = layer.inputs[0];
+  ValueSpec& input = layer.inputs[0];
   if (!input.steps || input.shape.rank() < 2)
     throw Error{
         Code::kConfig,
@@ -202,7 +202,7 @@ void Builder::add_layer() {
   }
   const bool each_step = config().each_step;
   if (each_step) take_each_step(layer);
-  Blueprint plan = config().type->plan(config().settings, layer.inputs);
+  LayerShape plan = config().type->infer(config().settings, layer.inputs);
   if (each_step && plan.summed > 0)
     throw Error{Code::kConfig,
                 "time_distributed: it looks at all steps of the mini-batch at "
@@ -215,7 +215,7 @@ void Builder::add_layer() {
   layer.carried = plan.carried;
   layer.flops = plan.flops;
   layer.summed = config().training.frozen ? 0 : plan.summed;
-  layer.manners = plan.manners;
+  layer.buffers = plan.buffers;
   if (config().tied_to) tie(layer, plan);
   if (config().shares) {
     share(layer, plan);
@@ -238,14 +238,14 @@ void Builder::add_layer() {
 // Checks that the output of a layer with a loss can be compared. that it can be
 // compared.
 void Builder::check_output(std::size_t layer) const {
-  const Form& output = layout_.layers[layer].output;
+  const ValueSpec& output = layout_.layers[layer].output;
   const auto refuse = [](const std::string& what) {
     throw Error{Code::kConfig, what};
   };
   if (output.steps && output.copies > 1)
     refuse("a stack of sequences has no loss; unstack it");
   if (!config_.layers[layer].target) return;
-  const Form& target = layout_.form(*config_.layers[layer].target);
+  const ValueSpec& target = layout_.form(*config_.layers[layer].target);
   if (target.tokens) refuse("its target are token numbers");
   if (target.shape.elements() != output.shape.elements() ||
       (target.steps && target.shape != output.shape))

@@ -48,16 +48,16 @@ struct LayerSummary {
 };
 
 struct LayerLayout {
-  std::vector<Form> inputs;  // as its type sees them
-  Form output;               // as others do
+  std::vector<ValueSpec> inputs;  // as its type sees them
+  ValueSpec output;               // as others do
   // Number of steps of a layer that takes each step separately; else 0.
   std::int64_t each_of = 0;
   // Whose mask the output has: an input of the network, a layer that makes
   // one or joins those of its inputs, or none.
   std::optional<Value> mask;
   bool joins_masks = false;
-  bool step_by_step = false;         // see Blueprint
-  std::vector<CarriedSpec> carried;  // see Blueprint
+  bool step_by_step = false;         // see LayerShape
+  std::vector<CarriedSpec> carried;  // see LayerShape
   // Segments [begin, end) of Layout::parameters and ::statistics, in the order
   // of the layer's blueprint; those of the layer that it shares with.
   std::size_t parameters_begin = 0, parameters_end = 0;
@@ -66,12 +66,12 @@ struct LayerLayout {
   // first of its blueprint then.
   std::optional<std::size_t> tied = {};
   double flops = 0;
-  std::int64_t summed = 0;  // see Blueprint
-  Manners manners;
+  std::int64_t summed = 0;  // see LayerShape
+  BufferPolicy buffers;
 };
 
 struct Layout {
-  std::vector<Form> inputs;         // as NetworkConfig::inputs
+  std::vector<ValueSpec> inputs;    // as NetworkConfig::inputs
   std::vector<LayerLayout> layers;  // as NetworkConfig::layers
   std::vector<Segment> parameters;
   std::vector<Segment> statistics;
@@ -80,7 +80,7 @@ struct Layout {
   std::int64_t statistics_count = 0;
   std::int64_t state_count = 0;
 
-  const Form& form(Value v) const {
+  const ValueSpec& form(Value v) const {
     return v < inputs.size() ? inputs[v] : layers[v - inputs.size()].output;
   }
 };

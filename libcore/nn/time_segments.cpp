@@ -18,7 +18,7 @@ std::int64_t steps_of(const Layout& layout) {
   return layout.inputs.at(0).shape[0];
 }
 
-bool is_cut(const Form& form, std::int64_t steps) {
+bool is_cut(const ValueSpec& form, std::int64_t steps) {
   return form.steps && form.shape[0] == steps;
 }
 

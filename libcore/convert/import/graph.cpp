@@ -38,8 +38,8 @@ nn::Settings settings_of(const Json& node, const nn::LayerType& type) {
 }
 
 // Output of a node, as layout_of() has it.
-nn::Form planned(const Json& node, const nn::LayerType& type,
-                 std::vector<nn::Form> inputs) {
+nn::ValueSpec planned(const Json& node, const nn::LayerType& type,
+                      std::vector<nn::ValueSpec> inputs) {
   const bool each = node.value("time_distributed", false);
   std::int64_t steps = 0;
   if (each) {
@@ -48,7 +48,7 @@ nn::Form planned(const Json& node, const nn::LayerType& type,
     inputs[0].steps = false;
   }
   try {
-    nn::Form form = type.plan(settings_of(node, type), inputs).output;
+    nn::ValueSpec form = type.infer(settings_of(node, type), inputs).output;
     if (!each) return form;
     return {form.shape.with_first(steps), true, form.copies};
   } catch (const Error& e) {
@@ -66,7 +66,7 @@ Value Graph::input(const std::string& name, const tensor::Shape& shape,
       {{"name", own},
        {"shape", std::vector<std::int64_t>(extents.begin(), extents.end())}});
   input_names_.insert(own);
-  nn::Form form{.shape = shape, .tokens = tokens};
+  nn::ValueSpec form{.shape = shape, .tokens = tokens};
   form.steps = each_step_.count(own) > 0 ||
                (tokens ? shape.rank() == 1 : sequences_ && shape.rank() == 2);
   return {own, form};
@@ -108,11 +108,11 @@ Value Graph::add(Json node, const std::vector<Value>& from,
   const nn::LayerType& type = nn::layer_type(node["type"].get<std::string>());
   if (from.size() < type.inputs.least || from.size() > type.inputs.most)
     bad_data("it has " + std::to_string(from.size()) + " inputs");
-  std::vector<nn::Form> forms;
+  std::vector<nn::ValueSpec> forms;
   Node added;
   const bool each = node.value("time_distributed", false);
   for (const Value& value : from) {
-    nn::Form form = value.form;
+    nn::ValueSpec form = value.form;
     if (each && !find(value.node)) found_each_step_.insert(value.node);
     if (each && form.shape.rank() < 2)
       bad_data("it takes each step of what is no sequence");
@@ -125,7 +125,7 @@ Value Graph::add(Json node, const std::vector<Value>& from,
     added.from.push_back(value.node);
   }
   reads_sequences_ |= type.recurrent || type.reads_sequences;
-  const nn::Form form = planned(node, type, forms);
+  const nn::ValueSpec form = planned(node, type, forms);
   for (const Value& value : from) read(value.node);
   const std::string name = node["name"];
   if (Node* owner = find(shares)) owner->shared = true;

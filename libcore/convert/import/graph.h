@@ -31,7 +31,7 @@ using Sizes = std::vector<std::int64_t>;
 // A value between two nodes.
 struct Value {
   std::string node;  // or the input
-  nn::Form form;
+  nn::ValueSpec form;
   const tensor::Shape& shape() const { return form.shape; }
 };
 

@@ -42,7 +42,7 @@ std::string type_name(const nn::NetworkConfig& config,
 // Image that was flattened before a layer.
 tensor::Shape image_before(const nn::NetworkConfig& config,
                            const nn::Layout& layout, std::size_t layer) {
-  const nn::Form* form = &layout.layers[layer].inputs.at(0);
+  const nn::ValueSpec* form = &layout.layers[layer].inputs.at(0);
   nn::Value value = config.layers[layer].from.at(0);
   while (form->shape.rank() < 3 && value >= config.inputs.size()) {
     const std::size_t before = value - config.inputs.size();

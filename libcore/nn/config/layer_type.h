@@ -32,7 +32,7 @@ class Memory;
 struct LayerSite;
 
 // The value between two layers, of one example.
-struct Form {
+struct ValueSpec {
   tensor::Shape shape;
   bool steps = false;  // a sequence [steps, ...], which may have a mask
   // Examples that lie one behind another: all of one, then all of the next.
@@ -40,7 +40,7 @@ struct Form {
   // Whole numbers (kI32) that stand for something: an input of the network,
   // for types that read tokens.
   bool tokens = false;
-  bool operator==(const Form&) const = default;
+  bool operator==(const ValueSpec&) const = default;
 };
 
 // The role of a tensor for initialization, regularization and updaters: l1, l2
@@ -78,7 +78,7 @@ struct CarriedSpec {
 
 // Properties that the plan of memory may count on.  The defaults hold for every
 // layer.
-struct Manners {
+struct BufferPolicy {
   // The output is the first input, in another shape: nothing is computed.
   bool alias = false;
   // forward() may write its output over the first input, and backward() the
@@ -96,11 +96,11 @@ struct Manners {
 };
 
 // The plan of a layer: what becomes of its inputs.
-struct Blueprint {
-  Form output;
+struct LayerShape {
+  ValueSpec output;
   std::vector<TensorSpec> parameters = {}, statistics = {};
   double flops = 0;  // forward, for one example; a multiply-add is 2
-  Manners manners = {};
+  BufferPolicy buffers = {};
   MaskRule mask = MaskRule::kPassed;
   // Its output at a step of a sequence follows from that step alone,
   bool step_by_step = false;
@@ -181,7 +181,8 @@ struct LayerType {
 
   // Throws Error: kConfig, "kernel 5x5 is larger than its input 4x4x50".  That
   // tensors and output are not too large is for the caller to check.
-  Blueprint (*plan)(const Settings&, std::span<const Form> inputs) = nullptr;
+  LayerShape (*infer)(const Settings&,
+                      std::span<const ValueSpec> inputs) = nullptr;
   // Null where the output is the input in another shape.
   std::unique_ptr<Layer> (*make)(const LayerSite&, Memory&) = nullptr;
 };

@@ -14,8 +14,9 @@ bool activation(const NetworkConfig& config, const Layout& layout,
       !own.type->activates || first.settings.at("activation") != "identity")
     return false;
   first.settings.set("activation", pair.second->settings.at("activation"));
-  first.manners =
-      own.type->plan(first.settings, layout.layers[first.layer].inputs).manners;
+  first.buffers =
+      own.type->infer(first.settings, layout.layers[first.layer].inputs)
+          .buffers;
   return true;
 }
 

@@ -55,7 +55,7 @@ void residual_ends(const NetworkConfig& config, const Layout& layout,
     end.inputs.push_back(sum.inputs[sum.inputs[0] == end.output ? 1 : 0]);
     end.output = plan.steps[*relu].output;
     end.make = layers::make_residual_end;
-    end.manners = layers::manners_of_residual_end();
+    end.buffers = layers::manners_of_residual_end();
     sum = std::move(end);
     readers.give(i, sum.output);
     readers.take_over(i, sum.inputs[0]);

@@ -96,7 +96,7 @@ void Lane::build_layers() {
     if (own.joins_masks)
       node.joined = memory_.allocate(
           {max_batch_ * own.output.copies, own.output.shape[0]});
-    if (step.manners.alias) continue;
+    if (step.buffers.alias) continue;
     node.layer = step.make(site(i, read[step.output]), memory_);
     const auto output = std::ranges::find(common_.config->outputs, step.layer);
     if (!common_.training || output == common_.config->outputs.end()) continue;
@@ -247,7 +247,7 @@ View Lane::in_buffer(BufferIndex buffer, Shape shape) const {
 // Value v, or its gradient, of so many examples.
 View Lane::in_buffer(BufferIndex buffer, Value v, std::int64_t examples) const {
   if (buffer == kNoBuffer) return {};
-  const Form& form = common_.layout->form(v);
+  const ValueSpec& form = common_.layout->form(v);
   View view = in_buffer(buffer, form.shape.with_first(examples * form.copies));
   if (form.tokens) view.dtype = tensor::DType::kI32;  // no larger than reals
   return view;

@@ -51,8 +51,9 @@ Scale::Scale(device::Device& device, Memory& memory,
   scale = upload(device, memory, from.scale);
 }
 
-LaneInput::LaneInput(device::Device& device, Memory& memory, const Form& form,
-                     const data::Normalizer& normalizer, std::int64_t max_batch)
+LaneInput::LaneInput(device::Device& device, Memory& memory,
+                     const ValueSpec& form, const data::Normalizer& normalizer,
+                     std::int64_t max_batch)
     : device_(&device), form_(form), scale_(device, memory, normalizer) {
   if (form.tokens && !scale_.empty())
     throw Error{Code::kConfig,

@@ -42,7 +42,7 @@ class LaneInput {
  public:
   // Throws Error: kConfig, the normalizer would change token numbers, or makes
   // other columns than the network takes.
-  LaneInput(device::Device& device, Memory& memory, const Form& form,
+  LaneInput(device::Device& device, Memory& memory, const ValueSpec& form,
             const data::Normalizer& normalizer, std::int64_t max_batch);
 
   // to: [rows, ...], which gets the rows, normalized.
@@ -59,7 +59,7 @@ class LaneInput {
   void load_mask(const Part& part, Share rows);
 
   device::Device* device_;
-  Form form_;
+  ValueSpec form_;
   Scale scale_;
   tensor::View matrix_;  // [outputs, columns] of a normalizer that mixes
   tensor::View unmixed_room_;

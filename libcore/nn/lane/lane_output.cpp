@@ -13,8 +13,8 @@ using tensor::Shape;
 using tensor::Tensor;
 using tensor::View;
 
-LaneOutput::LaneOutput(device::Device& device, Memory& memory, const Form& form,
-                       const Settings& settings,
+LaneOutput::LaneOutput(device::Device& device, Memory& memory,
+                       const ValueSpec& form, const Settings& settings,
                        const data::Normalizer& normalizer,
                        std::int64_t max_batch, bool training)
     : device_(&device),

@@ -15,7 +15,7 @@ class LaneOutput {
  public:
   // settings: of the layer, which in training has a loss.  Labels of a sequence
   // are of its steps, those of an image of its pixels.
-  LaneOutput(device::Device& device, Memory& memory, const Form& form,
+  LaneOutput(device::Device& device, Memory& memory, const ValueSpec& form,
              const Settings& settings, const data::Normalizer& normalizer,
              std::int64_t max_batch, bool training);
 
@@ -51,7 +51,7 @@ class LaneOutput {
   tensor::View by_places(tensor::View steps);
 
   device::Device* device_;
-  Form form_;
+  ValueSpec form_;
   std::int64_t units_;
   tensor::Shape places_;  // labels of an example: its steps, its pixels, or one
   std::int64_t each_;     // how many these are

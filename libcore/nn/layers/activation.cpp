@@ -27,11 +27,11 @@ class ActivationLayer final : public Layer {
   device::ActivationSpec f_;
 };
 
-Blueprint plan_activation(const Settings& settings,
-                          std::span<const Form> inputs) {
+LayerShape infer_activation(const Settings& settings,
+                            std::span<const ValueSpec> inputs) {
   return {.output = inputs[0],
           .flops = activation_flops(settings, inputs[0].shape),
-          .manners = {.in_place = true,
+          .buffers = {.in_place = true,
                       .gradient_in_place = true,
                       .keeps_inputs = device::gradient_needs_input(
                           settings.activation("activation").kind)},
@@ -45,7 +45,7 @@ const LayerType& activation() {
       .name = "activation",
       .words = "An activation function as a layer of its own.",
       .keys = {key::activation("required", "Applied to the inputs.")},
-      .plan = plan_activation,
+      .infer = infer_activation,
       .make = make<ActivationLayer>};
   return type;
 }

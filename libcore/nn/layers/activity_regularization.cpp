@@ -102,12 +102,12 @@ class ActivityRegularization final : public Layer {
   View wanted_, least_, most_, which_;
 };
 
-Blueprint plan_activity_regularization(const Settings& settings,
-                                       std::span<const Form> inputs) {
+LayerShape infer_activity_regularization(const Settings& settings,
+                                         std::span<const ValueSpec> inputs) {
   if (inputs[0].steps)
     throw Error{Code::kConfig, "its input is a sequence; want one activity"};
   return {.output = inputs[0],
-          .manners = {.in_place = true,
+          .buffers = {.in_place = true,
                       .gradient_in_place = true,
                       .keeps_inputs = false},
           .summed = settings.has("sparsity") ? inputs[0].shape.elements() : 0};
@@ -138,7 +138,7 @@ const LayerType& activity_regularization() {
                            kAtLeast0)},
       .adds_loss = true,
       .disturbs = true,
-      .plan = plan_activity_regularization,
+      .infer = infer_activity_regularization,
       .make = make<ActivityRegularization>};
   return type;
 }

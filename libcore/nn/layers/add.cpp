@@ -36,11 +36,11 @@ class Sum final : public Layer {
 };
 
 template <bool mean>
-Blueprint plan_add(const Settings&, std::span<const Form> inputs) {
-  const Form form = same_form(inputs);
+LayerShape infer_add(const Settings&, std::span<const ValueSpec> inputs) {
+  const ValueSpec form = same_form(inputs);
   return {.output = form,
           .flops = numbers_in(form.shape) * static_cast<double>(inputs.size()),
-          .manners = {.in_place = true,
+          .buffers = {.in_place = true,
                       .gradient_in_place = mean,
                       .keeps_inputs = false,
                       .keeps_output = false,
@@ -56,7 +56,7 @@ const LayerType& add() {
       .words = "The sum of two or more inputs of one shape.",
       .other_names = {"elementwiseadd", "sum"},
       .inputs = {2, kAnyNumber},
-      .plan = plan_add<false>,
+      .infer = infer_add<false>,
       .make = make<Sum<false>>};
   return type;
 }
@@ -67,7 +67,7 @@ const LayerType& average() {
       .words = "The mean of two or more inputs of one shape, number by number.",
       .other_names = {"elementwiseaverage"},
       .inputs = {2, kAnyNumber},
-      .plan = plan_add<true>,
+      .infer = infer_add<true>,
       .make = make<Sum<true>>};
   return type;
 }

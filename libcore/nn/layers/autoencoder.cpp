@@ -66,11 +66,11 @@ void check_autoencoder(const Settings& settings, const Complaint& complain) {
              "'" + std::string(name_of(kind)) + "' is not for what goes in");
 }
 
-Blueprint plan_autoencoder(const Settings& settings,
-                           std::span<const Form> inputs) {
+LayerShape infer_autoencoder(const Settings& settings,
+                             std::span<const ValueSpec> inputs) {
   if (inputs[0].steps)
     throw Error{Code::kConfig, "its input is a sequence; want one example"};
-  return plan_linear(settings, inputs[0]);
+  return infer_linear(settings, inputs[0]);
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ const LayerType& autoencoder() {
       .absorbs = is_linear,
       .activates = true,
       .divides = true,
-      .plan = plan_autoencoder,
+      .infer = infer_autoencoder,
       .make = make_dense};
   return type;
 }

@@ -245,7 +245,8 @@ class BatchNorm final : public Layer {
   View zero_, shift_, scratch_;
 };
 
-Blueprint plan_batch_norm(const Settings&, std::span<const Form> inputs) {
+LayerShape infer_batch_norm(const Settings&,
+                            std::span<const ValueSpec> inputs) {
   const tensor::Shape columns{inputs[0].shape.back()};
   return {
       .output = inputs[0],
@@ -262,7 +263,7 @@ Blueprint plan_batch_norm(const Settings&, std::span<const Form> inputs) {
                       .role = Role::kStatistic,
                       .start = 1}},
       .flops = 2 * numbers_in(inputs[0].shape),
-      .manners = {.in_place = true, .keeps_output = false},
+      .buffers = {.in_place = true, .keeps_output = false},
       .step_by_step = true,
       .summed = 2 * columns[0]};
 }
@@ -280,7 +281,7 @@ std::unique_ptr<Layer> make_residual_end(const LayerSite& site,
                                      BatchNorm::Behind::kSumAndRelu);
 }
 
-Manners manners_of_residual_end() {
+BufferPolicy manners_of_residual_end() {
   return {.in_place = true, .spoils_gradient = true, .passes_rest = true};
 }
 
@@ -309,7 +310,7 @@ const LayerType& batch_norm() {
                key::number("epsilon", "1e-5", "Added to the variance.",
                            kOver0)},
       .trains = Trains::kOthers,
-      .plan = plan_batch_norm,
+      .infer = infer_batch_norm,
       .make = make<BatchNorm>};
   return type;
 }

@@ -16,7 +16,7 @@ std::unique_ptr<Layer> make_batch_norm_relu(const LayerSite& site,
 
 // relu(batch_norm(x[0]) + x[1]), the end of a residual block.
 std::unique_ptr<Layer> make_residual_end(const LayerSite& site, Memory& memory);
-Manners manners_of_residual_end();
+BufferPolicy manners_of_residual_end();
 
 }  // namespace dl::nn::layers
 

@@ -87,11 +87,11 @@ class CenterLoss final : public Output {
   View x_, target_;                // of the step in progress, as rows
 };
 
-Blueprint plan_center_loss(const Settings& settings,
-                           std::span<const Form> inputs) {
+LayerShape infer_center_loss(const Settings& settings,
+                             std::span<const ValueSpec> inputs) {
   if (inputs[0].copies > 1)
     throw Error{Code::kConfig, "its input is a stack; unstack it before"};
-  Blueprint plan = plan_linear(settings, inputs[0]);
+  LayerShape plan = infer_linear(settings, inputs[0]);
   const std::int64_t units = settings.integer("units");
   const tensor::Shape centers{units,
                               plan.parameters[0].shape.elements() / units};
@@ -140,7 +140,7 @@ const LayerType& center_loss() {
       .complete = complete_output,
       .check = check_center_loss,
       .output = output_spec,
-      .plan = plan_center_loss,
+      .infer = infer_center_loss,
       .make = make<CenterLoss>};
   return type;
 }

@@ -146,17 +146,18 @@ class Hold final : public Layer {
 };
 
 template <bool last>
-Blueprint plan_chosen_steps(const Settings& settings,
-                            std::span<const Form> inputs) {
-  const Form& input = inputs[0];
+LayerShape infer_chosen_steps(const Settings& settings,
+                              std::span<const ValueSpec> inputs) {
+  const ValueSpec& input = inputs[0];
   if (input.shape.rank() != 2)
     throw Error{Code::kConfig,
                 "wants a sequence [steps, features], its input is " +
                     input.shape.to_string() + steps_hint(input.shape)};
   const bool makes = turned_of(settings) != Turned::kCounted;
-  return {.output = last ? Form{{input.shape[1]}, false, input.copies} : input,
-          .manners = {.keeps_inputs = false, .keeps_output = false},
-          .mask = makes ? MaskRule::kMade : MaskRule::kPassed};
+  return {
+      .output = last ? ValueSpec{{input.shape[1]}, false, input.copies} : input,
+      .buffers = {.keeps_inputs = false, .keeps_output = false},
+      .mask = makes ? MaskRule::kMade : MaskRule::kPassed};
 }
 
 }  // namespace
@@ -168,7 +169,7 @@ const LayerType& last_step() {
                                   "padding; the first step if all are padding.",
                               .other_names = {"lasttimestep"},
                               .reads_sequences = true,
-                              .plan = plan_chosen_steps<true>,
+                              .infer = infer_chosen_steps<true>,
                               .make = make<LastStep>};
   return type;
 }
@@ -185,7 +186,7 @@ const LayerType& reverse() {
                            "them; or the mask alone.",
                            names_of<Turned>())},
       .reads_sequences = true,
-      .plan = plan_chosen_steps<false>,
+      .infer = infer_chosen_steps<false>,
       .make = make<Reverse>};
   return type;
 }
@@ -200,7 +201,7 @@ const LayerType& hold() {
           "Keras's recurrent layers fill padding in this way, and other layers "
           "of Keras read it.",
       .reads_sequences = true,
-      .plan = plan_chosen_steps<false>,
+      .infer = infer_chosen_steps<false>,
       .make = make<Hold>};
   return type;
 }

@@ -62,9 +62,10 @@ class Conv1d final : public Layer {
   Flow flow_;  // of images
 };
 
-Blueprint plan_conv1d(const Settings& settings, std::span<const Form> inputs) {
-  Blueprint plan =
-      plan_convolution(settings, inputs[0], settings.integer("filters"));
+LayerShape infer_conv1d(const Settings& settings,
+                        std::span<const ValueSpec> inputs) {
+  LayerShape plan =
+      infer_convolution(settings, inputs[0], settings.integer("filters"));
   plan.mask = series_mask_rule(inputs[0], plan.output);
   const Window window = window_of(settings);
   plan.step_by_step = window.kernel[0] == 1 && window.stride[0] == 1;
@@ -92,7 +93,7 @@ const LayerType& conv1d() {
       .reads_sequences = true,
       .absorbs = is_linear,
       .activates = true,
-      .plan = plan_conv1d,
+      .infer = infer_conv1d,
       .make = make<Conv1d>};
   return type;
 }

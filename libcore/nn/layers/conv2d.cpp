@@ -57,8 +57,9 @@ bool never_decreases(const device::ActivationSpec& f) {
   return false;
 }
 
-Blueprint plan_conv2d(const Settings& settings, std::span<const Form> inputs) {
-  return plan_convolution(settings, inputs[0], settings.integer("filters"));
+LayerShape infer_conv2d(const Settings& settings,
+                        std::span<const ValueSpec> inputs) {
+  return infer_convolution(settings, inputs[0], settings.integer("filters"));
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ const LayerType& conv2d() {
       .trains = Trains::kWeights,
       .absorbs = is_linear,
       .activates = true,
-      .plan = plan_conv2d,
+      .infer = infer_conv2d,
       .make = make_conv2d<false>};
   return type;
 }

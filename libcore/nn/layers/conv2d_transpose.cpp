@@ -99,8 +99,8 @@ class Conv2dTranspose final : public Layer {
   std::unique_ptr<device::Conv2d> kernel_;
 };
 
-Blueprint plan_conv2d_transpose(const Settings& settings,
-                                std::span<const Form> inputs) {
+LayerShape infer_conv2d_transpose(const Settings& settings,
+                                  std::span<const ValueSpec> inputs) {
   const Window window = window_of(settings);
   const tensor::Shape output = output_of(settings, inputs[0].shape);
   const std::int64_t filters = output[2], channels = inputs[0].shape[2];
@@ -108,7 +108,7 @@ Blueprint plan_conv2d_transpose(const Settings& settings,
       {filters, window.kernel[0], window.kernel[1], channels}, "weight");
   const std::int64_t points = weight[1] * weight[2];
   const bool bias = settings.flag("bias");
-  Blueprint plan{
+  LayerShape plan{
       .output = {output, false, inputs[0].copies},
       .parameters = {{.name = "weight",
                       .shape = weight,
@@ -121,7 +121,7 @@ Blueprint plan_conv2d_transpose(const Settings& settings,
   plan.flops =
       numbers_in(inputs[0].shape) * 2 * static_cast<double>(points * filters) +
       (bias ? numbers_in(output) : 0) + activation_flops(settings, output);
-  plan.manners = activated(settings);
+  plan.buffers = activated(settings);
   return plan;
 }
 
@@ -144,7 +144,7 @@ const LayerType& conv2d_transpose() {
       .trains = Trains::kWeights,
       .absorbs = is_linear,
       .activates = true,
-      .plan = plan_conv2d_transpose,
+      .infer = infer_conv2d_transpose,
       .make = make<Conv2dTranspose>};
   return type;
 }

@@ -6,8 +6,9 @@
 namespace dl::nn::layers {
 namespace {
 
-Blueprint plan_conv3d(const Settings& settings, std::span<const Form> inputs) {
-  return plan_convolution(settings, inputs[0], settings.integer("filters"));
+LayerShape infer_conv3d(const Settings& settings,
+                        std::span<const ValueSpec> inputs) {
+  return infer_convolution(settings, inputs[0], settings.integer("filters"));
 }
 
 std::unique_ptr<Layer> make_conv3d(const LayerSite& site, Memory& memory) {
@@ -31,7 +32,7 @@ const LayerType& conv3d() {
       .trains = Trains::kWeights,
       .absorbs = is_linear,
       .activates = true,
-      .plan = plan_conv3d,
+      .infer = infer_conv3d,
       .make = make_conv3d};
   return type;
 }

@@ -11,7 +11,8 @@ device::Strided crop(const Settings& settings, Extents in, Extents out) {
 }
 
 template <int rank>
-Blueprint plan_crop(const Settings& settings, std::span<const Form> inputs) {
+LayerShape infer_crop(const Settings& settings,
+                      std::span<const ValueSpec> inputs) {
   want_rank(rank, inputs[0]);
   const Edges edges = edges_of(settings, "cropping");
   Extents out = extents_of(inputs[0].shape);
@@ -33,7 +34,7 @@ const LayerType& crop2d() {
       .keys = {key::tuple("cropping", "[1, 1, 1, 1]",
                           "Pixels removed at each side.",
                           "[top, bottom, left, right]", "0..65535")},
-      .plan = plan_crop<3>,
+      .infer = infer_crop<3>,
       .make = make_mover<crop>};
   return type;
 }
@@ -46,7 +47,7 @@ const LayerType& crop1d() {
       .keys = {key::tuple("cropping", "[1, 1]", "Steps removed at each end.",
                           "[begin, end]", "0..65535")},
       .reads_sequences = true,
-      .plan = plan_crop<2>,
+      .infer = infer_crop<2>,
       .make = make_mover<crop>};
   return type;
 }

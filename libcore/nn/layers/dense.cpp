@@ -49,8 +49,9 @@ class Dense final : public Layer {
   bool frozen_ = false;  // the product has weights, bias and activation
 };
 
-Blueprint plan_dense(const Settings& settings, std::span<const Form> inputs) {
-  return plan_linear(settings, inputs[0]);
+LayerShape infer_dense(const Settings& settings,
+                       std::span<const ValueSpec> inputs) {
+  return infer_linear(settings, inputs[0]);
 }
 
 }  // namespace
@@ -82,7 +83,7 @@ const LayerType& dense() {
       .absorbs = is_linear,
       .activates = true,
       .divides = true,
-      .plan = plan_dense,
+      .infer = infer_dense,
       .make = make_dense};
   return type;
 }

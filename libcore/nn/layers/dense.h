@@ -9,7 +9,7 @@
 
 namespace dl::nn::layers {
 
-// Layer of settings with units, bias and activation, planned by plan_linear().
+// Layer of settings with units, bias and activation, planned by infer_linear().
 std::unique_ptr<Layer> make_dense(const LayerSite& site, Memory& memory);
 
 }  // namespace dl::nn::layers

@@ -6,9 +6,9 @@
 namespace dl::nn::layers {
 namespace {
 
-Blueprint plan_depthwise_conv2d(const Settings& settings,
-                                std::span<const Form> inputs) {
-  return plan_depthwise(settings, inputs[0]);
+LayerShape infer_depthwise_conv2d(const Settings& settings,
+                                  std::span<const ValueSpec> inputs) {
+  return infer_depthwise(settings, inputs[0]);
 }
 
 std::unique_ptr<Layer> make_depthwise(const LayerSite& site, Memory& memory) {
@@ -37,7 +37,7 @@ const LayerType& depthwise_conv2d() {
         .trains = Trains::kWeights,
         .absorbs = is_linear,
         .activates = true,
-        .plan = plan_depthwise_conv2d,
+        .infer = infer_depthwise_conv2d,
         .make = make_depthwise};
   }();
   return type;

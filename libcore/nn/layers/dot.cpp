@@ -108,7 +108,7 @@ class L2Normalize final : public Layer {
 };
 
 // One number for each vector.
-Form of_vectors(Form form) {
+ValueSpec of_vectors(ValueSpec form) {
   std::vector<std::int64_t> extents(form.shape.extents().begin(),
                                     form.shape.extents().end());
   extents.back() = 1;
@@ -116,26 +116,26 @@ Form of_vectors(Form form) {
   return form;
 }
 
-Blueprint plan_dot(const Settings&, std::span<const Form> inputs) {
-  const Form form = same_form(inputs);
+LayerShape infer_dot(const Settings&, std::span<const ValueSpec> inputs) {
+  const ValueSpec form = same_form(inputs);
   return {.output = of_vectors(form),
           .flops = 2 * numbers_in(form.shape),
-          .manners = {.keeps_output = false},
+          .buffers = {.keeps_output = false},
           .step_by_step = true};
 }
 
-Blueprint plan_distance(const Settings&, std::span<const Form> inputs) {
-  const Form form = same_form(inputs);
+LayerShape infer_distance(const Settings&, std::span<const ValueSpec> inputs) {
+  const ValueSpec form = same_form(inputs);
   return {.output = of_vectors(form),
           .flops = 3 * numbers_in(form.shape),
-          .manners = {.keeps_inputs = false},
+          .buffers = {.keeps_inputs = false},
           .step_by_step = true};
 }
 
-Blueprint plan_normalize(const Settings&, std::span<const Form> inputs) {
+LayerShape infer_normalize(const Settings&, std::span<const ValueSpec> inputs) {
   return {.output = inputs[0],
           .flops = 3 * numbers_in(inputs[0].shape),
-          .manners = {.in_place = true,
+          .buffers = {.in_place = true,
                       .gradient_in_place = true,
                       .keeps_inputs = false},
           .step_by_step = true};
@@ -152,7 +152,7 @@ const LayerType& dot() {
           "which becomes 1.",
       .other_names = {"dotproduct"},
       .inputs = {2, 2},
-      .plan = plan_dot,
+      .infer = infer_dot,
       .make = make<Dot>};
   return type;
 }
@@ -168,7 +168,7 @@ const LayerType& l2_distance() {
       .keys = {key::number("epsilon", "1e-8", "Added before the root.",
                            kOver0)},
       .inputs = {2, 2},
-      .plan = plan_distance,
+      .infer = infer_distance,
       .make = make<L2Distance>};
   return type;
 }
@@ -180,7 +180,7 @@ const LayerType& l2_normalize() {
       .other_names = {"l2normalizevertex", "unitnormalization", "normalize"},
       .keys = {key::number("epsilon", "1e-8", "Added before the root.",
                            kOver0)},
-      .plan = plan_normalize,
+      .infer = infer_normalize,
       .make = make<L2Normalize>};
   return type;
 }

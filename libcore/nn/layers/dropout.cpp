@@ -65,9 +65,9 @@ class Dropout final : public Layer {
   View mask_;
 };
 
-Blueprint plan_dropout(const Settings&, std::span<const Form> inputs) {
+LayerShape infer_dropout(const Settings&, std::span<const ValueSpec> inputs) {
   return {.output = inputs[0],
-          .manners = {.in_place = true,
+          .buffers = {.in_place = true,
                       .gradient_in_place = true,
                       .keeps_inputs = false,
                       .keeps_output = false},
@@ -90,7 +90,7 @@ const LayerType& dropout() {
                          "Does not scale the others, as in the corruption of "
                          "an autoencoder's input.")},
       .disturbs = true,
-      .plan = plan_dropout,
+      .infer = infer_dropout,
       .make = make<Dropout>};
   return type;
 }

@@ -41,7 +41,8 @@ class ElementMultiply final : public Layer {
   device::BatchNorm spec_;
 };
 
-Blueprint plan_element_multiply(const Settings&, std::span<const Form> inputs) {
+LayerShape infer_element_multiply(const Settings&,
+                                  std::span<const ValueSpec> inputs) {
   const tensor::Shape each{inputs[0].shape.back()};
   return {.output = inputs[0],
           .parameters = {{.name = "weight",
@@ -50,7 +51,7 @@ Blueprint plan_element_multiply(const Settings&, std::span<const Form> inputs) {
                           .start = 1},
                          {.name = "bias", .shape = each, .role = Role::kOther}},
           .flops = 2 * numbers_in(inputs[0].shape),
-          .manners = {.in_place = true, .keeps_output = false},
+          .buffers = {.in_place = true, .keeps_output = false},
           .step_by_step = true};
 }
 
@@ -65,7 +66,7 @@ const LayerType& element_multiply() {
           "w starts at 1, b at 0.",
       .other_names = {"elementwisemultiplication"},
       .trains = Trains::kOthers,
-      .plan = plan_element_multiply,
+      .infer = infer_element_multiply,
       .make = make<ElementMultiply>};
   return type;
 }

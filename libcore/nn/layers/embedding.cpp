@@ -48,9 +48,9 @@ class Embedding final : public Layer {
   View mask_, made_;
 };
 
-Blueprint plan_embedding(const Settings& settings,
-                         std::span<const Form> inputs) {
-  const Form& input = inputs[0];
+LayerShape infer_embedding(const Settings& settings,
+                           std::span<const ValueSpec> inputs) {
+  const ValueSpec& input = inputs[0];
   if (!input.tokens)
     throw Error{Code::kConfig,
                 "reads token numbers, which only an input of the network has"};
@@ -73,7 +73,7 @@ Blueprint plan_embedding(const Settings& settings,
                           .shape = checked_shape({rows, units}, "weight"),
                           .fan_in = rows,
                           .fan_out = units}},
-          .manners = {.keeps_output = false},
+          .buffers = {.keeps_output = false},
           .mask = masks ? MaskRule::kMade : MaskRule::kPassed,
           .step_by_step = true};
 }
@@ -101,7 +101,7 @@ const LayerType& embedding() {
                          "Steps of number 0 are padding.")},
       .trains = Trains::kWeights,
       .tokens = known,
-      .plan = plan_embedding,
+      .infer = infer_embedding,
       .make = make<Embedding>};
   return type;
 }

@@ -5,9 +5,9 @@
 namespace dl::nn::layers {
 namespace {
 
-Blueprint plan_flatten(const Settings&, std::span<const Form> inputs) {
+LayerShape infer_flatten(const Settings&, std::span<const ValueSpec> inputs) {
   return {.output = {{inputs[0].shape.elements()}, false, inputs[0].copies},
-          .manners = {.alias = true}};
+          .buffers = {.alias = true}};
 }
 
 }  // namespace
@@ -16,7 +16,7 @@ const LayerType& flatten() {
   static const LayerType type{
       .name = "flatten",
       .words = "Flattens any shape to one dimension, in row-major order.",
-      .plan = plan_flatten};
+      .infer = infer_flatten};
   return type;
 }
 

@@ -113,9 +113,9 @@ class GaussianLatent final : public Layer {
   View ones_, sum_, part_;
 };
 
-Blueprint plan_gaussian_latent(const Settings& settings,
-                               std::span<const Form> inputs) {
-  const Form& input = inputs[0];
+LayerShape infer_gaussian_latent(const Settings& settings,
+                                 std::span<const ValueSpec> inputs) {
+  const ValueSpec& input = inputs[0];
   const std::int64_t samples = settings.integer("samples");
   if (input.steps)
     throw Error{Code::kConfig,
@@ -128,7 +128,7 @@ Blueprint plan_gaussian_latent(const Settings& settings,
     throw Error{Code::kConfig, "its input is a stack; draw one sample of each"};
   return {.output = {.shape = {input.shape.elements() / 2},
                      .copies = input.copies * samples},
-          .manners = {.keeps_inputs = false, .keeps_output = false}};
+          .buffers = {.keeps_inputs = false, .keeps_output = false}};
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ const LayerType& gaussian_latent() {
                key::integer("samples", "1", "Codes drawn for each example.",
                             kSmall)},
       .adds_loss = true,
-      .plan = plan_gaussian_latent,
+      .infer = infer_gaussian_latent,
       .make = make<GaussianLatent>};
   return type;
 }

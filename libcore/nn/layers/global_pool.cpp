@@ -44,8 +44,9 @@ class GlobalPool final : public Layer {
   device::PoolSteps spec_;
 };
 
-Blueprint plan_global_pool(const Settings&, std::span<const Form> inputs) {
-  const Form& input = inputs[0];
+LayerShape infer_global_pool(const Settings&,
+                             std::span<const ValueSpec> inputs) {
+  const ValueSpec& input = inputs[0];
   if (input.shape.rank() < 2 || (input.steps && input.shape.rank() > 2))
     throw Error{Code::kConfig,
                 "wants a sequence [steps, features] or an image [height, "
@@ -74,7 +75,7 @@ const LayerType& global_pool() {
                    names_of<device::StepPooling>()),
                key::number("p", "2", "The exponent of pnorm.", "[1, inf)")},
       .reads_sequences = true,
-      .plan = plan_global_pool,
+      .infer = infer_global_pool,
       .make = make<GlobalPool>};
   return type;
 }

@@ -17,14 +17,14 @@ struct Grouping {
 };
 
 // Each position of its own, of all channels.
-Grouping by_position(const Form& form) {
+Grouping by_position(const ValueSpec& form) {
   const std::int64_t c = form.shape.back();
   return {form.shape.elements() / c, 1, c, 1};
 }
 
 // All of an example together; of a sequence a step alone, as its others may be
 // padding.
-Grouping by_example(const Settings& settings, const Form& form) {
+Grouping by_example(const Settings& settings, const ValueSpec& form) {
   const std::int64_t c = form.shape.back(), rows = form.shape.elements() / c,
                      steps = form.steps ? form.shape[0] : 1;
   return {steps, rows / steps, c, settings.integer("groups")};
@@ -81,7 +81,8 @@ class GroupNorm final : public Normalisation {
       : Normalisation(by_example(*site.settings, site.output), site, memory) {}
 };
 
-Blueprint plan_layer_norm(const Settings&, std::span<const Form> inputs) {
+LayerShape infer_layer_norm(const Settings&,
+                            std::span<const ValueSpec> inputs) {
   const tensor::Shape channels{inputs[0].shape.back()};
   return {
       .output = inputs[0],
@@ -91,21 +92,21 @@ Blueprint plan_layer_norm(const Settings&, std::span<const Form> inputs) {
                       .start = 1},
                      {.name = "beta", .shape = channels, .role = Role::kOther}},
       .flops = 8 * numbers_in(inputs[0].shape),
-      .manners = {.in_place = true,
+      .buffers = {.in_place = true,
                   .gradient_in_place = true,
                   .keeps_output = false},
       .step_by_step = true};
 }
 
-Blueprint plan_group_norm(const Settings& settings,
-                          std::span<const Form> inputs) {
+LayerShape infer_group_norm(const Settings& settings,
+                            std::span<const ValueSpec> inputs) {
   const std::int64_t groups = settings.integer("groups");
   if (inputs[0].shape.back() % groups != 0)
     throw Error{Code::kConfig, std::to_string(groups) +
                                    " groups do not divide the channels of its "
                                    "input " +
                                    inputs[0].shape.to_string()};
-  Blueprint blueprint = plan_layer_norm(settings, inputs);
+  LayerShape blueprint = infer_layer_norm(settings, inputs);
   blueprint.step_by_step = inputs[0].steps;
   return blueprint;
 }
@@ -129,7 +130,7 @@ const LayerType& layer_norm() {
       .other_names = {"layernormalization"},
       .keys = {epsilon()},
       .trains = Trains::kOthers,
-      .plan = plan_layer_norm,
+      .infer = infer_layer_norm,
       .make = make<LayerNorm>};
   return type;
 }
@@ -149,7 +150,7 @@ const LayerType& group_norm() {
                             "Groups of channels, which they divide.", kSmall),
                epsilon()},
       .trains = Trains::kOthers,
-      .plan = plan_group_norm,
+      .infer = infer_group_norm,
       .make = make<GroupNorm>};
   return type;
 }

@@ -35,12 +35,12 @@ void check_local_response_norm(const Settings& settings,
     complain("window", "want an odd number, got " + std::to_string(window));
 }
 
-Blueprint plan_local_response_norm(const Settings& settings,
-                                   std::span<const Form> inputs) {
+LayerShape infer_local_response_norm(const Settings& settings,
+                                     std::span<const ValueSpec> inputs) {
   return {.output = inputs[0],
           .flops = numbers_in(inputs[0].shape) *
                    static_cast<double>(settings.integer("window") + 3),
-          .manners = {.keeps_output = false}};
+          .buffers = {.keeps_output = false}};
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ const LayerType& local_response_norm() {
                key::number("alpha", "1e-4", "Factor of the sum.", kAtLeast0),
                key::number("beta", "0.75", "The exponent.", kAtLeast0)},
       .check = check_local_response_norm,
-      .plan = plan_local_response_norm,
+      .infer = infer_local_response_norm,
       .make = make<LocalResponseNorm>};
   return type;
 }

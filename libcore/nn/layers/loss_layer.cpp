@@ -43,9 +43,9 @@ class LossLayer final : public OutputLayer {
   OutputLoss loss_;
 };
 
-Blueprint plan_loss_layer(const Settings& settings,
-                          std::span<const Form> inputs) {
-  const Form& input = inputs[0];
+LayerShape infer_loss_layer(const Settings& settings,
+                            std::span<const ValueSpec> inputs) {
+  const ValueSpec& input = inputs[0];
   const std::int64_t units = settings.integer("units");
   const bool gaussian = is_gaussian(settings);
   if (input.shape.back() != (gaussian ? 2 * units : units))
@@ -56,13 +56,13 @@ Blueprint plan_loss_layer(const Settings& settings,
   if (gaussian)
     return {.output = halved(input),
             .flops = activation_flops(settings, input.shape),
-            .manners = {.keeps_inputs = false, .keeps_output = false}};
-  Manners manners = activated(settings);
-  manners.in_place = manners.gradient_in_place = true;
-  manners.keeps_inputs = false;
+            .buffers = {.keeps_inputs = false, .keeps_output = false}};
+  BufferPolicy buffers = activated(settings);
+  buffers.in_place = buffers.gradient_in_place = true;
+  buffers.keeps_inputs = false;
   return {.output = input,
           .flops = activation_flops(settings, input.shape),
-          .manners = manners,
+          .buffers = buffers,
           .step_by_step = true};
 }
 
@@ -87,7 +87,7 @@ const LayerType& loss() {
       .complete = complete_output,
       .check = check_loss,
       .output = output_spec,
-      .plan = plan_loss_layer,
+      .infer = infer_loss_layer,
       .make = make_output<LossLayer>};
   return type;
 }

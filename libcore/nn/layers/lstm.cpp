@@ -18,8 +18,9 @@ std::vector<Key> lstm_keys() {
   return keys;
 }
 
-Blueprint plan_lstm(const Settings& settings, std::span<const Form> inputs) {
-  Blueprint plan = plan_recurrent(kCell, settings, inputs[0]);
+LayerShape infer_lstm(const Settings& settings,
+                      std::span<const ValueSpec> inputs) {
+  LayerShape plan = infer_recurrent(kCell, settings, inputs[0]);
   const std::int64_t units = settings.integer("units");
   for (TensorSpec& tensor : plan.parameters)
     if (tensor.role == Role::kBias)  // i, f, g, o
@@ -36,7 +37,7 @@ const LayerType& lstm() {
                               "Long short-term memory; the formulas stand in "
                               "*dl-network*(5), SEQUENCES.");
     lstm.keys = lstm_keys();
-    lstm.plan = plan_lstm;
+    lstm.infer = infer_lstm;
     return lstm;
   }();
   return type;

@@ -86,7 +86,8 @@ class Masking final : public Layer {
   View difference_, which_, size_, none_, ones_, mask_, made_;
 };
 
-Blueprint plan_masking(const Settings& settings, std::span<const Form> inputs) {
+LayerShape infer_masking(const Settings& settings,
+                         std::span<const ValueSpec> inputs) {
   const tensor::Shape& shape = inputs[0].shape;
   if (shape.rank() != 2)
     throw Error{Code::kConfig,
@@ -94,7 +95,7 @@ Blueprint plan_masking(const Settings& settings, std::span<const Form> inputs) {
                     shape.to_string() + steps_hint(shape)};
   return {.output = {shape, true, inputs[0].copies},
           .flops = 3 * numbers_in(shape),
-          .manners = {.in_place = true,
+          .buffers = {.in_place = true,
                       .keeps_inputs = false,
                       .keeps_output = false,
                       .passes_gradient = !is_clearing(settings)},
@@ -119,7 +120,7 @@ const LayerType& masking() {
                key::flag("clears", "(false)",
                          "Sets all numbers of padding to 0.")},
       .reads_sequences = true,
-      .plan = plan_masking,
+      .infer = infer_masking,
       .make = make<Masking>};
   return type;
 }

@@ -32,12 +32,12 @@ class Choice final : public Layer {
   tensor::View which_;
 };
 
-Blueprint plan_max(const Settings&, std::span<const Form> inputs) {
-  const Form form = same_form(inputs);
+LayerShape infer_max(const Settings&, std::span<const ValueSpec> inputs) {
+  const ValueSpec form = same_form(inputs);
   return {
       .output = form,
       .flops = numbers_in(form.shape) * static_cast<double>(inputs.size() - 1),
-      .manners = {.gradient_in_place = true,
+      .buffers = {.gradient_in_place = true,
                   .keeps_inputs = false,
                   .keeps_output = false},
       .step_by_step = true};
@@ -53,7 +53,7 @@ const LayerType& max() {
           "number.",
       .other_names = {"maximum", "elementwisemax"},
       .inputs = {2, kAnyNumber},
-      .plan = plan_max,
+      .infer = infer_max,
       .make = make<Choice<Extreme::kMax>>};
   return type;
 }
@@ -66,7 +66,7 @@ const LayerType& min() {
           "number.",
       .other_names = {"minimum", "elementwisemin"},
       .inputs = {2, kAnyNumber},
-      .plan = plan_max,
+      .infer = infer_max,
       .make = make<Choice<Extreme::kMin>>};
   return type;
 }

@@ -60,14 +60,15 @@ class Merge final : public Layer {
   int axis_;
 };
 
-Blueprint plan_merge(const Settings& settings, std::span<const Form> inputs) {
-  Form form = inputs[0];
+LayerShape infer_merge(const Settings& settings,
+                       std::span<const ValueSpec> inputs) {
+  ValueSpec form = inputs[0];
   const int axis = axis_of(settings, form.shape);
   std::vector<std::int64_t> extents(form.shape.extents().begin(),
                                     form.shape.extents().end());
   const auto along = static_cast<std::size_t>(axis);
   extents[along] = 0;
-  for (const Form& input : inputs) {
+  for (const ValueSpec& input : inputs) {
     bool fits =
         input.shape.rank() == form.shape.rank() && input.copies == form.copies;
     for (int k = 0; fits && k < form.shape.rank(); ++k)
@@ -82,7 +83,7 @@ Blueprint plan_merge(const Settings& settings, std::span<const Form> inputs) {
   }
   form.shape = Shape(std::span<const std::int64_t>(extents));
   return {.output = form,
-          .manners = {.keeps_inputs = false, .keeps_output = false},
+          .buffers = {.keeps_inputs = false, .keeps_output = false},
           // One behind the other in time, they may be padded in between.
           .mask = form.steps && axis == 0 ? MaskRule::kNone : MaskRule::kPassed,
           .step_by_step = axis > 0};
@@ -103,7 +104,7 @@ const LayerType& merge() {
                             "The axis of an example, from 0; -1 is the last.",
                             "-7..6")},
       .inputs = {2, kAnyNumber},
-      .plan = plan_merge,
+      .infer = infer_merge,
       .make = make<Merge>};
   return type;
 }

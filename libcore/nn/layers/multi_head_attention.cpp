@@ -58,8 +58,8 @@ class Projection {
   bool frozen_ = false;  // the product has weight and bias
 };
 
-device::AttentionSpec spec_of(const Settings& settings, const Form& queries,
-                              const Form& keys) {
+device::AttentionSpec spec_of(const Settings& settings,
+                              const ValueSpec& queries, const ValueSpec& keys) {
   return {.queries = queries.shape[0],
           .keys = keys.shape[0],
           .heads = settings.integer("heads"),
@@ -133,8 +133,8 @@ class MultiHeadAttention final : public Layer {
   std::int64_t n_ = 0;
 };
 
-void check_inputs(std::span<const Form> inputs) {
-  for (const Form& form : inputs)
+void check_inputs(std::span<const ValueSpec> inputs) {
+  for (const ValueSpec& form : inputs)
     if (form.shape.rank() != 2)
       throw Error{Code::kConfig,
                   "wants sequences [steps, features], its input is " +
@@ -143,15 +143,15 @@ void check_inputs(std::span<const Form> inputs) {
     throw Error{Code::kConfig, "one of its inputs is stacked, the other not"};
 }
 
-Blueprint plan_multi_head_attention(const Settings& settings,
-                                    std::span<const Form> inputs) {
+LayerShape infer_multi_head_attention(const Settings& settings,
+                                      std::span<const ValueSpec> inputs) {
   check_inputs(inputs);
-  const Form &queries = inputs.front(), &keys = inputs.back();
+  const ValueSpec &queries = inputs.front(), &keys = inputs.back();
   const device::AttentionSpec spec = spec_of(settings, queries, keys);
   const std::int64_t width = queries.shape[1], own = keys.shape[1];
-  Blueprint plan{.output = queries,
-                 .manners = {.keeps_output = false},
-                 .mask = queries.steps ? MaskRule::kMade : MaskRule::kNone};
+  LayerShape plan{.output = queries,
+                  .buffers = {.keeps_output = false},
+                  .mask = queries.steps ? MaskRule::kMade : MaskRule::kNone};
   if (inputs.size() == 1) plan.mask = MaskRule::kPassed;
   const auto add = [&](const std::string& name, std::int64_t in,
                        std::int64_t out, std::int64_t steps) {
@@ -206,7 +206,7 @@ const LayerType& multi_head_attention() {
       .trains = Trains::kWeights,
       .reads_sequences = true,
       .inputs = {1, 2},
-      .plan = plan_multi_head_attention,
+      .infer = infer_multi_head_attention,
       .make = make<MultiHeadAttention>};
   return type;
 }

@@ -32,12 +32,12 @@ class Multiply final : public Layer {
   device::Device* device_;
 };
 
-Blueprint plan_multiply(const Settings&, std::span<const Form> inputs) {
-  const Form form = same_form(inputs);
+LayerShape infer_multiply(const Settings&, std::span<const ValueSpec> inputs) {
+  const ValueSpec form = same_form(inputs);
   return {
       .output = form,
       .flops = numbers_in(form.shape) * static_cast<double>(inputs.size() - 1),
-      .manners = {.in_place = true,
+      .buffers = {.in_place = true,
                   .gradient_in_place = true,
                   .keeps_output = false},
       .step_by_step = true};
@@ -52,7 +52,7 @@ const LayerType& multiply() {
           "The product of two or more inputs of one shape, number by number.",
       .other_names = {"elementwiseproduct", "product"},
       .inputs = {2, kAnyNumber},
-      .plan = plan_multiply,
+      .infer = infer_multiply,
       .make = make<Multiply>};
   return type;
 }

@@ -160,9 +160,9 @@ class GaussianNoise final : public Noise {
 };
 
 template <bool adds>
-Blueprint plan_noise(const Settings&, std::span<const Form> inputs) {
+LayerShape infer_noise(const Settings&, std::span<const ValueSpec> inputs) {
   return {.output = inputs[0],
-          .manners = {.in_place = true,
+          .buffers = {.in_place = true,
                       .gradient_in_place = !adds,
                       .keeps_inputs = false,
                       .keeps_output = false,
@@ -187,7 +187,7 @@ const LayerType& spatial_dropout() {
                       "spatialdropout3d"},
       .keys = {rate("The share of channels that is dropped.")},
       .disturbs = true,
-      .plan = plan_noise<false>,
+      .infer = infer_noise<false>,
       .make = make<SharedDropout<false>>};
   return type;
 }
@@ -215,7 +215,7 @@ const LayerType& stochastic_depth() {
       .other_names = {"droppath", "drop_path"},
       .keys = {rate("The share of examples that is dropped.")},
       .disturbs = true,
-      .plan = plan_noise<false>,
+      .infer = infer_noise<false>,
       .make = make<SharedDropout<true>>};
   return type;
 }
@@ -231,7 +231,7 @@ const LayerType& alpha_dropout() {
       .other_names = {"selfnormalizingdropout"},
       .keys = {rate("The share of inputs that is dropped.")},
       .disturbs = true,
-      .plan = plan_noise<false>,
+      .infer = infer_noise<false>,
       .make = make<AlphaDropout>};
   return type;
 }
@@ -245,7 +245,7 @@ const LayerType& gaussian_dropout() {
       .keys = {rate(
           "The noise is as large as that of dropout with this rate.")},
       .disturbs = true,
-      .plan = plan_noise<false>,
+      .infer = infer_noise<false>,
       .make = make<GaussianDropout>};
   return type;
 }
@@ -257,7 +257,7 @@ const LayerType& gaussian_noise() {
       .keys = {key::number("deviation", "required",
                            "The standard deviation of the noise.", kAtLeast0)},
       .disturbs = true,
-      .plan = plan_noise<true>,
+      .infer = infer_noise<true>,
       .make = make<GaussianNoise>};
   return type;
 }

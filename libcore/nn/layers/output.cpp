@@ -11,11 +11,12 @@
 namespace dl::nn::layers {
 namespace {
 
-Blueprint plan_output(const Settings& settings, std::span<const Form> inputs) {
-  if (!is_gaussian(settings)) return plan_linear(settings, inputs[0]);
-  Blueprint plan = plan_linear(doubled(settings), inputs[0]);
+LayerShape infer_output(const Settings& settings,
+                        std::span<const ValueSpec> inputs) {
+  if (!is_gaussian(settings)) return infer_linear(settings, inputs[0]);
+  LayerShape plan = infer_linear(doubled(settings), inputs[0]);
   plan.output = halved(plan.output);
-  plan.manners = {.keeps_output = false};
+  plan.buffers = {.keeps_output = false};
   return plan;
 }
 
@@ -41,7 +42,7 @@ const LayerType& output() {
                               .check = check_loss,
                               .output = output_spec,
                               .divides = true,
-                              .plan = plan_output,
+                              .infer = infer_output,
                               .make = make_output<Output>};
   return type;
 }

@@ -64,14 +64,15 @@ class Pool1d final : public Layer {
   View factor_;
 };
 
-Blueprint plan_pool1d(const Settings& settings, std::span<const Form> inputs) {
-  const Form& input = inputs[0];
+LayerShape infer_pool1d(const Settings& settings,
+                        std::span<const ValueSpec> inputs) {
+  const ValueSpec& input = inputs[0];
   const Window window = window_of(settings);
   const tensor::Shape shape = slide(window, input.shape, input.shape.back());
-  const Form output{shape, input.steps, input.copies};
+  const ValueSpec output{shape, input.steps, input.copies};
   return {.output = output,
           .flops = static_cast<double>(window.kernel[0]) * numbers_in(shape),
-          .manners = {.keeps_inputs = false,
+          .buffers = {.keeps_inputs = false,
                       .keeps_output = false,
                       .spoils_gradient = input.steps},
           .mask = series_mask_rule(input, output)};
@@ -86,7 +87,7 @@ LayerType pooling(std::string_view name, std::string_view words,
           .keys = pooling_keys(1),
           .reads_sequences = true,
           .complete = stride_as_kernel,
-          .plan = plan_pool1d,
+          .infer = infer_pool1d,
           .make = make<Pool1d<kind>>};
 }
 

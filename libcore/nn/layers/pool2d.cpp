@@ -47,7 +47,8 @@ class Pool final : public Layer {
   std::unique_ptr<device::Pool2d> kernel_;
 };
 
-Blueprint plan_pool2d(const Settings& settings, std::span<const Form> inputs) {
+LayerShape infer_pool2d(const Settings& settings,
+                        std::span<const ValueSpec> inputs) {
   const Window window = window_of(settings);
   const tensor::Shape& input = inputs[0].shape;
   const tensor::Shape output = slide(window, input, input.back());
@@ -56,7 +57,7 @@ Blueprint plan_pool2d(const Settings& settings, std::span<const Form> inputs) {
     points *= static_cast<double>(extent);
   return {.output = {output, false, inputs[0].copies},
           .flops = points * numbers_in(output),
-          .manners = {.keeps_inputs = false, .keeps_output = false}};
+          .buffers = {.keeps_inputs = false, .keeps_output = false}};
 }
 
 Key count_padding_key() {
@@ -78,7 +79,7 @@ LayerType pooling(int axes, std::string_view name, std::string_view words,
           .other_names = other_names,
           .keys = keys,
           .complete = stride_as_kernel,
-          .plan = plan_pool2d,
+          .infer = infer_pool2d,
           .make = make<Pool<kind>>};
 }
 

@@ -67,19 +67,19 @@ class PositionalEmbedding final : public Layer {
   View table_, gradient_;
 };
 
-Blueprint plan_positional_embedding(const Settings& settings,
-                                    std::span<const Form> inputs) {
+LayerShape infer_positional_embedding(const Settings& settings,
+                                      std::span<const ValueSpec> inputs) {
   const tensor::Shape& shape = inputs[0].shape;
   if (shape.rank() != 2)
     throw Error{Code::kConfig,
                 "wants a sequence [steps, features], its input is " +
                     shape.to_string() + steps_hint(shape)};
-  Blueprint plan{.output = inputs[0],
-                 .flops = numbers_in(shape),
-                 .manners = {.in_place = true,
-                             .gradient_in_place = true,
-                             .keeps_inputs = false,
-                             .keeps_output = false}};
+  LayerShape plan{.output = inputs[0],
+                  .flops = numbers_in(shape),
+                  .buffers = {.in_place = true,
+                              .gradient_in_place = true,
+                              .keeps_inputs = false,
+                              .keeps_output = false}};
   if (!settings.flag("sinusoidal"))
     plan.parameters.push_back({.name = "weight",
                                .shape = shape,
@@ -105,7 +105,7 @@ const LayerType& positional_embedding() {
                          "Adds fixed waves; nothing is learnt.")},
       .trains = Trains::kWeights,
       .reads_sequences = true,
-      .plan = plan_positional_embedding,
+      .infer = infer_positional_embedding,
       .make = make<PositionalEmbedding>};
   return type;
 }

@@ -32,7 +32,8 @@ class Prelu final : public Layer {
   tensor::View slope_, gradient_;
 };
 
-Blueprint plan_prelu(const Settings& settings, std::span<const Form> inputs) {
+LayerShape infer_prelu(const Settings& settings,
+                       std::span<const ValueSpec> inputs) {
   const tensor::Shape& shape = inputs[0].shape;
   const bool all = settings.text("slopes") == "element";
   return {.output = inputs[0],
@@ -41,7 +42,7 @@ Blueprint plan_prelu(const Settings& settings, std::span<const Form> inputs) {
                           .role = Role::kOther,
                           .start = settings.number("slope")}},
           .flops = numbers_in(shape),
-          .manners = {.in_place = true,
+          .buffers = {.in_place = true,
                       .gradient_in_place = true,
                       .keeps_output = false},
           .step_by_step = !all};
@@ -63,7 +64,7 @@ const LayerType& prelu() {
                key::number("slope", "0.25", "Initial value of the slopes.",
                            kAny)},
       .trains = Trains::kOthers,
-      .plan = plan_prelu,
+      .infer = infer_prelu,
       .make = make<Prelu>};
   return type;
 }

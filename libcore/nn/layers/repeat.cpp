@@ -43,27 +43,28 @@ class Repeat final : public Layer {
   std::int64_t steps_, width_;
 };
 
-Blueprint repeated(const Form& input, std::int64_t steps) {
+LayerShape repeated(const ValueSpec& input, std::int64_t steps) {
   if (input.shape.rank() != 1)
     throw Error{Code::kConfig,
                 "wants a vector, its input is " + input.shape.to_string()};
   return {.output = {checked_shape({steps, input.shape[0]}, "its output"), true,
                      input.copies},
-          .manners = {.keeps_inputs = false, .keeps_output = false}};
+          .buffers = {.keeps_inputs = false, .keeps_output = false}};
 }
 
-Blueprint plan_repeat(const Settings& settings, std::span<const Form> inputs) {
+LayerShape infer_repeat(const Settings& settings,
+                        std::span<const ValueSpec> inputs) {
   return repeated(inputs[0], settings.integer("n"));
 }
 
-Blueprint plan_like(const Settings&, std::span<const Form> inputs) {
+LayerShape infer_like(const Settings&, std::span<const ValueSpec> inputs) {
   if (inputs[1].shape.rank() != 2)
     throw Error{Code::kConfig,
                 "wants a sequence [steps, features] as its second input, got " +
                     inputs[1].shape.to_string()};
   if (inputs[0].copies != inputs[1].copies)
     throw Error{Code::kConfig, "one of its inputs is stacked, the other not"};
-  Blueprint plan = repeated(inputs[0], inputs[1].shape[0]);
+  LayerShape plan = repeated(inputs[0], inputs[1].shape[0]);
   plan.step_by_step = inputs[1].steps;
   return plan;
 }
@@ -76,7 +77,7 @@ const LayerType& repeat() {
       .words = "Repeats the input as a sequence of *n* equal steps.",
       .other_names = {"repeatvector"},
       .keys = {key::integer("n", "required", "Number of steps.", kSmall)},
-      .plan = plan_repeat,
+      .infer = infer_repeat,
       .make = make<Repeat>};
   return type;
 }
@@ -89,7 +90,7 @@ const LayerType& repeat_like() {
                               .other_names = {"duplicatetotimeseries"},
                               .reads_sequences = true,
                               .inputs = {2, 2},
-                              .plan = plan_like,
+                              .infer = infer_like,
                               .make = make<Repeat>};
   return type;
 }

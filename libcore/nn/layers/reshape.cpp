@@ -20,13 +20,15 @@ Dimensions extents_in(const Settings& settings, std::string_view key) {
 }
 
 // A shape [steps, ...] with the same number of steps stays a sequence.
-Form formed(const Form& input, const Dimensions& extents, bool steps) {
+ValueSpec formed(const ValueSpec& input, const Dimensions& extents,
+                 bool steps) {
   const Shape shape{std::span<const std::int64_t>(extents)};
   return {shape, input.steps && steps && shape.rank() >= 2, input.copies};
 }
 
-Blueprint plan_reshape(const Settings& settings, std::span<const Form> inputs) {
-  const Form& input = inputs[0];
+LayerShape infer_reshape(const Settings& settings,
+                         std::span<const ValueSpec> inputs) {
+  const ValueSpec& input = inputs[0];
   const Dimensions extents = extents_in(settings, "shape");
   double count = 1;
   std::string text;
@@ -40,7 +42,7 @@ Blueprint plan_reshape(const Settings& settings, std::span<const Form> inputs) {
                                    std::to_string(input.shape.elements()) +
                                    " numbers, not those of " + text + "]"};
   return {.output = formed(input, extents, extents[0] == input.shape[0]),
-          .manners = {.alias = true}};
+          .buffers = {.alias = true}};
 }
 
 class Permute final : public Layer {
@@ -87,7 +89,8 @@ void check_axes(const Settings& settings, const Complaint& complain) {
                                   std::to_string(axes.size() - 1) + " once");
 }
 
-Blueprint plan_permute(const Settings& settings, std::span<const Form> inputs) {
+LayerShape infer_permute(const Settings& settings,
+                         std::span<const ValueSpec> inputs) {
   const Shape& shape = inputs[0].shape;
   const Dimensions axes = extents_in(settings, "axes");
   if (std::cmp_not_equal(axes.size(), shape.rank()))
@@ -99,7 +102,7 @@ Blueprint plan_permute(const Settings& settings, std::span<const Form> inputs) {
   for (const std::int64_t axis : axes)
     extents.push_back(shape[static_cast<int>(axis)]);
   return {.output = formed(inputs[0], extents, axes[0] == 0),
-          .manners = {.keeps_inputs = false, .keeps_output = false}};
+          .buffers = {.keeps_inputs = false, .keeps_output = false}};
 }
 
 Key shape_key() {
@@ -127,7 +130,7 @@ const LayerType& reshape() {
           "A sequence stays a sequence if the number of steps stays the same.",
       .other_names = {"view", "unflatten", "reshapevertex"},
       .keys = {shape_key()},
-      .plan = plan_reshape};
+      .infer = infer_reshape};
   return type;
 }
 
@@ -141,7 +144,7 @@ const LayerType& permute() {
       .other_names = {"transpose"},
       .keys = {axes_key()},
       .check = check_axes,
-      .plan = plan_permute,
+      .infer = infer_permute,
       .make = make<Permute>};
   return type;
 }

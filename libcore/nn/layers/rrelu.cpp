@@ -79,10 +79,10 @@ void check_rrelu(const Settings& settings, const Complaint& complain) {
     complain("lower", "is larger than upper");
 }
 
-Blueprint plan_rrelu(const Settings&, std::span<const Form> inputs) {
+LayerShape infer_rrelu(const Settings&, std::span<const ValueSpec> inputs) {
   return {.output = inputs[0],
           .flops = numbers_in(inputs[0].shape),
-          .manners = {.gradient_in_place = true, .keeps_output = false},
+          .buffers = {.gradient_in_place = true, .keeps_output = false},
           .step_by_step = true};
 }
 
@@ -102,7 +102,7 @@ const LayerType& rrelu() {
                key::number("upper", "0.3333333333333333",
                            "The largest slope below 0.", kAtLeast0)},
       .check = check_rrelu,
-      .plan = plan_rrelu,
+      .infer = infer_rrelu,
       .make = make<Rrelu>};
   return type;
 }

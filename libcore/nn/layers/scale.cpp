@@ -51,10 +51,10 @@ class Shift final : public Layer {
 };
 
 template <bool shifts>
-Blueprint plan_scale(const Settings&, std::span<const Form> inputs) {
+LayerShape infer_scale(const Settings&, std::span<const ValueSpec> inputs) {
   return {.output = inputs[0],
           .flops = numbers_in(inputs[0].shape),
-          .manners = {.in_place = true,
+          .buffers = {.in_place = true,
                       .gradient_in_place = !shifts,
                       .keeps_inputs = false,
                       .keeps_output = false,
@@ -71,7 +71,7 @@ const LayerType& scale() {
       .other_names = {"rescaling", "scalevertex"},
       .keys = {key::number("factor", "required", "Factor of each number.",
                            kAny)},
-      .plan = plan_scale<false>,
+      .infer = infer_scale<false>,
       .make = make<Scale>};
   return type;
 }
@@ -83,7 +83,7 @@ const LayerType& shift() {
       .other_names = {"shiftvertex"},
       .keys = {key::number("amount", "required", "Amount added to each number.",
                            kAny)},
-      .plan = plan_scale<true>,
+      .infer = infer_scale<true>,
       .make = make<Shift>};
   return type;
 }

@@ -80,17 +80,17 @@ class SeparableConv2d final : public Layer {
   bool frozen_ = false;
 };
 
-Blueprint plan_separable_conv2d(const Settings& settings,
-                                std::span<const Form> inputs) {
+LayerShape infer_separable_conv2d(const Settings& settings,
+                                  std::span<const ValueSpec> inputs) {
   Settings first = settings;
   first.set("bias", false);
   first.set("activation", "identity");
-  const Blueprint depthwise = plan_depthwise(first, inputs[0]);
+  const LayerShape depthwise = infer_depthwise(first, inputs[0]);
   Settings second = settings;
   for (const char* key : {"kernel", "stride", "dilation"})
     second.set(key, {1, 1});
-  Blueprint plan =
-      plan_convolution(second, depthwise.output, settings.integer("filters"));
+  LayerShape plan =
+      infer_convolution(second, depthwise.output, settings.integer("filters"));
   plan.parameters[0].name = "point_weight";
   plan.parameters.insert(plan.parameters.begin(), depthwise.parameters[0]);
   plan.parameters[0].name = "depth_weight";
@@ -118,7 +118,7 @@ const LayerType& separable_conv2d() {
                      .trains = Trains::kWeights,
                      .absorbs = is_linear,
                      .activates = true,
-                     .plan = plan_separable_conv2d,
+                     .infer = infer_separable_conv2d,
                      .make = make<SeparableConv2d>};
   }();
   return type;

@@ -16,8 +16,8 @@ device::Strided fold(const Settings& settings, Extents in, Extents out) {
       .over(run, 1, 1);
 }
 
-Blueprint plan_space_to_depth(const Settings& settings,
-                              std::span<const Form> inputs) {
+LayerShape infer_space_to_depth(const Settings& settings,
+                                std::span<const ValueSpec> inputs) {
   want_rank(3, inputs[0]);
   const std::int64_t block = settings.integer("block");
   const Extents in = extents_of(inputs[0].shape);
@@ -40,7 +40,7 @@ const LayerType& space_to_depth() {
           "them: those of the first row first, from the left.",
       .other_names = {"spacetodepthlayer"},
       .keys = {key::integer("block", "2", "Side of the squares.", kSmall)},
-      .plan = plan_space_to_depth,
+      .infer = infer_space_to_depth,
       .make = make_mover<fold>};
   return type;
 }

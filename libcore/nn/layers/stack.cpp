@@ -16,7 +16,7 @@ class Stack final : public Layer {
  public:
   Stack(const LayerSite& site, Memory& memory) : site_(site) {
     std::int64_t most = 0;
-    for (const Form& form : site.inputs) most += form.copies;
+    for (const ValueSpec& form : site.inputs) most += form.copies;
     most *= site.max_batch / site.inputs[0].copies;
     if (site.output.steps)
       mask_ = memory.allocate({most, site.output.shape[0]});
@@ -64,10 +64,10 @@ class Stack final : public Layer {
   View mask_;
 };
 
-Blueprint plan_stack(const Settings&, std::span<const Form> inputs) {
-  Form form = inputs[0];
+LayerShape infer_stack(const Settings&, std::span<const ValueSpec> inputs) {
+  ValueSpec form = inputs[0];
   form.copies = 0;
-  for (const Form& input : inputs) {
+  for (const ValueSpec& input : inputs) {
     if (input.shape != form.shape)
       throw Error{Code::kConfig, "its inputs are " + form.shape.to_string() +
                                      " and " + input.shape.to_string() +
@@ -78,12 +78,12 @@ Blueprint plan_stack(const Settings&, std::span<const Form> inputs) {
   if (form.copies > 65535)
     throw Error{Code::kConfig, "stacks more than 65535 values"};
   return {.output = form,
-          .manners = {.keeps_inputs = false, .keeps_output = false},
+          .buffers = {.keeps_inputs = false, .keeps_output = false},
           .mask = form.steps ? MaskRule::kMade : MaskRule::kNone,
           .step_by_step = true};
 }
 
-std::int64_t parts_of(const Settings& settings, const Form& input) {
+std::int64_t parts_of(const Settings& settings, const ValueSpec& input) {
   return settings.has("of") ? settings.integer("of") : input.copies;
 }
 
@@ -117,8 +117,9 @@ class Unstack final : public Layer {
   std::int64_t index_, of_;
 };
 
-Blueprint plan_unstack(const Settings& settings, std::span<const Form> inputs) {
-  Form form = inputs[0];
+LayerShape infer_unstack(const Settings& settings,
+                         std::span<const ValueSpec> inputs) {
+  ValueSpec form = inputs[0];
   const std::int64_t of = parts_of(settings, form),
                      index = settings.integer("index");
   if (form.copies % of != 0)
@@ -131,7 +132,7 @@ Blueprint plan_unstack(const Settings& settings, std::span<const Form> inputs) {
                                    "; the first is 0"};
   form.copies /= of;
   return {.output = form,
-          .manners = {.keeps_inputs = false, .keeps_output = false},
+          .buffers = {.keeps_inputs = false, .keeps_output = false},
           .mask = form.steps ? MaskRule::kMade : MaskRule::kNone,
           .step_by_step = true};
 }
@@ -146,7 +147,7 @@ const LayerType& stack() {
                                   "example of its own.",
                               .other_names = {"stackvertex"},
                               .inputs = {1, kAnyNumber},
-                              .plan = plan_stack,
+                              .infer = infer_stack,
                               .make = make<Stack>};
   return type;
 }
@@ -162,7 +163,7 @@ const LayerType& unstack() {
                             "Number of parts of the stack; else the number of "
                             "inputs that were stacked.",
                             kSmall)},
-      .plan = plan_unstack,
+      .infer = infer_unstack,
       .make = make<Unstack>};
   return type;
 }

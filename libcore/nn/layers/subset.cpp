@@ -67,8 +67,9 @@ void check_subset(const Settings& settings, const Complaint& complain) {
     complain("end", "want it larger than begin");
 }
 
-Blueprint plan_subset(const Settings& settings, std::span<const Form> inputs) {
-  Form form = inputs[0];
+LayerShape infer_subset(const Settings& settings,
+                        std::span<const ValueSpec> inputs) {
+  ValueSpec form = inputs[0];
   const int axis = axis_of(settings, form.shape);
   const std::int64_t end = settings.integer("end");
   if (end > form.shape[axis])
@@ -80,7 +81,7 @@ Blueprint plan_subset(const Settings& settings, std::span<const Form> inputs) {
   extents[static_cast<std::size_t>(axis)] = end - settings.integer("begin");
   form.shape = Shape(std::span<const std::int64_t>(extents));
   return {.output = form,
-          .manners = {.keeps_inputs = false, .keeps_output = false},
+          .buffers = {.keeps_inputs = false, .keeps_output = false},
           .mask = form.steps && axis == 0 ? MaskRule::kMade : MaskRule::kPassed,
           .step_by_step = axis > 0};
 }
@@ -107,7 +108,7 @@ const LayerType& subset() {
                             "The index behind the last one.")},
       .check = check_subset,
       .columns = columns,
-      .plan = plan_subset,
+      .infer = infer_subset,
       .make = make<Subset>};
   return type;
 }

@@ -27,11 +27,11 @@ class Subtract final : public Layer {
   device::Device* device_;
 };
 
-Blueprint plan_subtract(const Settings&, std::span<const Form> inputs) {
-  const Form form = same_form(inputs);
+LayerShape infer_subtract(const Settings&, std::span<const ValueSpec> inputs) {
+  const ValueSpec form = same_form(inputs);
   return {.output = form,
           .flops = numbers_in(form.shape),
-          .manners = {.in_place = true,
+          .buffers = {.in_place = true,
                       .gradient_in_place = true,
                       .keeps_inputs = false,
                       .keeps_output = false},
@@ -46,7 +46,7 @@ const LayerType& subtract() {
       .words = "The first of two inputs of one shape, less the second.",
       .other_names = {"elementwisesubtract"},
       .inputs = {2, 2},
-      .plan = plan_subtract,
+      .infer = infer_subtract,
       .make = make<Subtract>};
   return type;
 }

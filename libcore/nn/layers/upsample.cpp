@@ -53,8 +53,8 @@ std::unique_ptr<Layer> make_upsample2d(const LayerSite& site, Memory& memory) {
 }
 
 template <int rank>
-Blueprint plan_upsample(const Settings& settings,
-                        std::span<const Form> inputs) {
+LayerShape infer_upsample(const Settings& settings,
+                          std::span<const ValueSpec> inputs) {
   want_rank(rank, inputs[0]);
   const std::vector<std::int64_t> size = settings.integers("size");
   Extents out = extents_of(inputs[0].shape);
@@ -79,7 +79,7 @@ const LayerType& upsample2d() {
                key::one_of("interpolation", R"("nearest")",
                            "Method of interpolation.",
                            names_of<Interpolation>())},
-      .plan = plan_upsample<3>,
+      .infer = infer_upsample<3>,
       .make = make_upsample2d};
   return type;
 }
@@ -92,7 +92,7 @@ const LayerType& upsample1d() {
       .keys = {key::integer("size", "2", "Output steps for each input step.",
                             kSmall)},
       .reads_sequences = true,
-      .plan = plan_upsample<2>,
+      .infer = infer_upsample<2>,
       .make = make_mover<repeat>};
   return type;
 }

@@ -11,8 +11,8 @@ device::Strided pad(const Settings& settings, Extents in, Extents out) {
 }
 
 template <int rank>
-Blueprint plan_zero_pad(const Settings& settings,
-                        std::span<const Form> inputs) {
+LayerShape infer_zero_pad(const Settings& settings,
+                          std::span<const ValueSpec> inputs) {
   want_rank(rank, inputs[0]);
   const Edges edges = edges_of(settings, "padding");
   Extents out = extents_of(inputs[0].shape);
@@ -30,7 +30,7 @@ const LayerType& zero_pad2d() {
       .other_names = {"zeropadding2d", "zeropadding"},
       .keys = {key::tuple("padding", "[1, 1, 1, 1]", "Pixels at each side.",
                           "[top, bottom, left, right]", "0..65535")},
-      .plan = plan_zero_pad<3>,
+      .infer = infer_zero_pad<3>,
       .make = make_mover<pad>};
   return type;
 }
@@ -45,7 +45,7 @@ const LayerType& zero_pad1d() {
       .keys = {key::tuple("padding", "[1, 1]", "Steps at each end.",
                           "[begin, end]", "0..65535")},
       .reads_sequences = true,
-      .plan = plan_zero_pad<2>,
+      .infer = infer_zero_pad<2>,
       .make = make_mover<pad>};
   return type;
 }

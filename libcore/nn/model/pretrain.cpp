@@ -81,7 +81,7 @@ void Stage::add_before(std::size_t layer) {
 void Stage::add_own() {
   const LayerConfig& config = whole_.layers[layer_];
   const std::string input = names_.at(config.from[0]);
-  const Form form = layout_of(whole_).form(config.from[0]);
+  const ValueSpec form = layout_of(whole_).form(config.from[0]);
   auto own = config.type->pretraining(resolved_[layer_], form.shape.elements());
   own.front()["from"] = input;
   own.back()["target"] = input;

@@ -19,7 +19,7 @@ PlannedLayer planned(const NetworkConfig& config, const Layout& layout,
           .settings = own.settings,
           .inputs = own.from,
           .output = config.value_of(layer),
-          .manners = layout.layers[layer].manners,
+          .buffers = layout.layers[layer].buffers,
           .summed = layout.layers[layer].summed,
           .make = own.type->make};
 }
@@ -57,7 +57,7 @@ class Values {
 };
 
 void Values::begin(Value v, int first) {
-  const Form& form = layout_.form(v);
+  const ValueSpec& form = layout_.form(v);
   plan_.values[v] = plan_.buffers.size();
   plan_.buffers.push_back({form.shape.elements() * form.copies, first,
                            std::max(first, lives_.last_use(v)),
@@ -76,10 +76,10 @@ void Values::join(Value v, Value other) {
 bool Values::may_overwrite(std::size_t step) const {
   const PlannedLayer& s = plan_.steps[step];
   const Value x = s.inputs[0];
-  if (!s.manners.in_place ||
-      (lives_.runs_backward(step) && s.manners.keeps_inputs))
+  if (!s.buffers.in_place ||
+      (lives_.runs_backward(step) && s.buffers.keeps_inputs))
     return false;
-  const Form &from = layout_.form(x), &to = layout_.form(s.output);
+  const ValueSpec &from = layout_.form(x), &to = layout_.form(s.output);
   if (from.shape.elements() * from.copies != to.shape.elements() * to.copies)
     return false;
   const BufferIndex buffer = plan_.values[x];
@@ -97,7 +97,7 @@ void Values::assign() {
   for (Value v = 0; v < config_.inputs.size(); ++v) begin(v, 0);
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const PlannedLayer& step = plan_.steps[i];
-    if (step.manners.alias || may_overwrite(i))
+    if (step.buffers.alias || may_overwrite(i))
       join(step.output, step.inputs[0]);
     else
       begin(step.output, Lifetimes::forward(i));
@@ -139,14 +139,14 @@ int Lifetimes::last_use(Value v, std::size_t except) const {
   const auto use = [&](int at) { last = std::max(last, at); };
   if (const std::size_t p = producer_[v]; p != kNoStep) {
     use(forward(p));
-    if (runs_backward(p) && steps_[p].manners.keeps_output) use(backward(p));
+    if (runs_backward(p) && steps_[p].buffers.keeps_output) use(backward(p));
   }
   for (const std::size_t reader : readers_[v]) {
     if (reader == except) continue;
     use(forward(reader));
-    const Manners& manners = steps_[reader].manners;
-    if (manners.alias) use(last_use(steps_[reader].output, except));
-    if (runs_backward(reader) && manners.keeps_inputs && !manners.alias)
+    const BufferPolicy& buffers = steps_[reader].buffers;
+    if (buffers.alias) use(last_use(steps_[reader].output, except));
+    if (runs_backward(reader) && buffers.keeps_inputs && !buffers.alias)
       use(backward(reader));
   }
   return last;

@@ -26,8 +26,8 @@ struct PlannedLayer {
   Settings settings;
   std::vector<Value> inputs;
   Value output = 0;
-  Manners manners;
-  std::int64_t summed = 0;  // see Blueprint
+  BufferPolicy buffers;
+  std::int64_t summed = 0;  // see LayerShape
   std::unique_ptr<Layer> (*make)(const LayerSite&, Memory&) = nullptr;
   // The batch normalization that it does as well.
   std::optional<std::size_t> absorbs = {};

@@ -26,7 +26,7 @@ class Backward {
 
  private:
   std::int64_t elements(Value v) const {
-    const Form& form = layout_.form(v);
+    const ValueSpec& form = layout_.form(v);
     return form.shape.elements() * form.copies;
   }
   BufferIndex new_buffer(Value v, int first) {
@@ -70,9 +70,9 @@ void Backward::begin_with(Value output) {
 // Where the step writes the gradient of its input.
 BufferIndex Backward::target(const PlannedLayer& step, std::size_t input,
                              BufferIndex dy, int at) {
-  const Manners& m = step.manners;
+  const BufferPolicy& m = step.buffers;
   if (m.passes_gradient || m.alias || (m.passes_rest && input > 0)) return dy;
-  if (input == 0 && step.manners.gradient_in_place && !is_shared(dy) &&
+  if (input == 0 && step.buffers.gradient_in_place && !is_shared(dy) &&
       elements(step.inputs[0]) == elements(step.output))
     return dy;
   return new_buffer(step.inputs[input], at);
@@ -110,8 +110,8 @@ void Backward::add_step(std::size_t index) {
   back.step = index;
   back.dy = gradient_[step.output];
   use(back.dy, at);
-  back.computes = !step.manners.passes_gradient && !step.manners.alias;
-  if (step.manners.spoils_gradient && is_shared(back.dy)) {
+  back.computes = !step.buffers.passes_gradient && !step.buffers.alias;
+  if (step.buffers.spoils_gradient && is_shared(back.dy)) {
     back.copied = std::exchange(back.dy, new_buffer(step.output, at));
     set_gradient(step.output, back.dy);
   }

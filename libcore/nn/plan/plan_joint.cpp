@@ -14,7 +14,7 @@ constexpr std::int64_t kLargeWeight = std::int64_t{1} << 18;
 // The rows of a mini-batch that go through a layer whose weight that is.
 std::int64_t rows_of(const Layout& layout, const PlannedLayer& step,
                      const Segment& weight, std::int64_t examples) {
-  const Form& form = layout.form(step.inputs[0]);
+  const ValueSpec& form = layout.form(step.inputs[0]);
   return examples * form.copies * form.shape.elements() / weight.shape[1];
 }
 

@@ -89,7 +89,7 @@ void Cutter::check_single(Value v) const {
 }
 
 InputConfig Cutter::input(Value v) const {
-  const Form& form = layout_.form(v);
+  const ValueSpec& form = layout_.form(v);
   return {name_of(v), form.shape, form.steps};
 }
 

@@ -53,7 +53,7 @@ PredictionLines::Output PredictionLines::output_of(const Model& model,
   const NetworkConfig& config = model.config;
   const LayerConfig& layer = config.layers[config.outputs[i]];
   const Layout layout = layout_of(config);
-  const Form& form = layout.layers[config.outputs[i]].output;
+  const ValueSpec& form = layout.layers[config.outputs[i]].output;
   Output output;
   output.key = dump_json(layer.name);
   const bool has_loss = layer.type->output != nullptr;

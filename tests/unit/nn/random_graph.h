@@ -38,7 +38,7 @@ class RandomGraph {
  private:
   struct Named {
     std::string name;
-    Form form;
+    ValueSpec form;
     bool used = false;
   };
 
@@ -112,7 +112,7 @@ class RandomGraph {
     static const std::vector<Json> kOrders{
         {1, 0}, {0, 1}, {2, 0, 1}, {1, 0, 2}};
     if (axes) return kOrders[below(kOrders.size())];
-    const Form& form = values_[below(values_.size())].form;
+    const ValueSpec& form = values_[below(values_.size())].form;
     const std::int64_t n = form.shape.elements();
     if (below(2) == 0 || n % 2 != 0) return Json::array({n});
     return {n / 2, 2};
@@ -144,16 +144,16 @@ class RandomGraph {
 
   void add(const LayerType& type, Json node,
            const std::vector<std::size_t>& chosen) {
-    std::vector<Form> forms;
+    std::vector<ValueSpec> forms;
     for (const std::size_t i : chosen) {
       forms.push_back(values_[i].form);
       if (forms.back().tokens && type.tokens == nullptr) return;
     }
     Settings settings(node, "layer");
-    Form output;
+    ValueSpec output;
     try {
       if (type.complete) type.complete(settings);
-      output = type.plan(settings, forms).output;
+      output = type.infer(settings, forms).output;
     } catch (const Error& e) {
       if (e.code() != Code::kConfig) throw;
       return;  // it does not take these

@@ -109,7 +109,7 @@ void KerasWriter::follow(KerasValue& value, const std::string& type,
 }
 
 void KerasWriter::add_input(std::size_t i) {
-  const nn::Form& form = layout_.inputs[i];
+  const nn::ValueSpec& form = layout_.inputs[i];
   const data::Normalizer n = normalizers_.input(i);
   const std::string name = free_name(
       config_.inputs[i].name.empty() ? "features" : config_.inputs[i].name);

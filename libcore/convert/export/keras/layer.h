@@ -51,7 +51,9 @@ class KerasLayer {
              KerasFormat format, std::vector<KerasValue> inputs);
 
   // As the layer sees it: a step, where it takes each by itself.
-  const nn::Form& input(std::size_t i = 0) const { return layout.inputs[i]; }
+  const nn::ValueSpec& input(std::size_t i = 0) const {
+    return layout.inputs[i];
+  }
   // Output for an input.
   tensor::Shape output() const;
   bool masked() const;

@@ -10,7 +10,7 @@ namespace {
 // W x + b [.., units], with the rows of a sequence by themselves.
 std::string product(OnnxLayer& layer) {
   OnnxGraph& g = layer.graph;
-  const nn::Form& input = layer.inputs[0];
+  const nn::ValueSpec& input = layer.inputs[0];
   const bool tied = layer.config.tied_to.has_value();
   const std::string bias =
       layer.settings.flag("bias") ? layer.weight(1) : std::string();
@@ -72,7 +72,7 @@ void prelu(OnnxLayer& layer) {
 // The first half, the means; so often as codes are drawn in training.
 void gaussian_latent(OnnxLayer& layer) {
   OnnxGraph& g = layer.graph;
-  const nn::Form& input = layer.inputs[0];
+  const nn::ValueSpec& input = layer.inputs[0];
   std::string x = layer.x();
   if (input.shape.rank() != 1) x = g.reshape(x, {0, input.shape.elements()});
   const std::string mean = g.slice(x, 1, 0, layer.output.shape[0]);

@@ -39,8 +39,8 @@ class OnnxLayer {
   OnnxGraph& graph;
   const nn::LayerConfig& config;
   const nn::Settings& settings;
-  std::vector<nn::Form> inputs;  // as its type sees them
-  nn::Form output;
+  std::vector<nn::ValueSpec> inputs;  // as its type sees them
+  nn::ValueSpec output;
 
   // x: by input; these learn of orders that are made for this layer.
   OnnxLayer(OnnxGraph& graph_, const nn::Model& model, const nn::Layout& layout,

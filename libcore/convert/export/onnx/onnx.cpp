@@ -77,7 +77,7 @@ class OnnxWriter {
 };
 
 void OnnxWriter::add_input(std::size_t i) {
-  const nn::Form& form = layout_.inputs[i];
+  const nn::ValueSpec& form = layout_.inputs[i];
   const data::Normalizer normalizer = normalizers_.input(i);
   const std::string name = input_name(i);
   const tensor::Shape stored =
@@ -200,7 +200,7 @@ void OnnxWriter::add_layer(std::size_t i) {
 // The mean of its copies, in the units of the labels.
 void OnnxWriter::add_output(std::size_t i) {
   const std::size_t own = config_.outputs[i];
-  const nn::Form& form = layout_.layers[own].output;
+  const nn::ValueSpec& form = layout_.layers[own].output;
   const nn::LayerConfig& layer = config_.layers[own];
   const std::string name =
       config_.is_graph() || !is_numbered(layer.name, layer.type->name)

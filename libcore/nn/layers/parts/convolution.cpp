@@ -54,8 +54,8 @@ void Convolution::backward(const Flow& flow, const Step&) {
     kernel_->backward_data(flow.dx[0], flow.dy, site_.parameters[0]);
 }
 
-Blueprint plan_convolution(const Settings& settings, const Form& input,
-                           std::int64_t filters, std::int64_t groups) {
+LayerShape infer_convolution(const Settings& settings, const ValueSpec& input,
+                             std::int64_t filters, std::int64_t groups) {
   const Window w = window_of(settings);
   const tensor::Shape output = slide(w, input.shape, filters);
   const std::int64_t channels = input.shape.back() / groups;
@@ -67,7 +67,7 @@ Blueprint plan_convolution(const Settings& settings, const Form& input,
   extents.push_back(channels);
   const tensor::Shape weight = checked_shape(extents, "weight");
   const std::int64_t window = weight.elements() / filters / channels;
-  Blueprint plan{
+  LayerShape plan{
       .output = {output, input.steps && w.kernel.size() == 1, input.copies},
       .parameters = {{.name = "weight",
                       .shape = weight,
@@ -80,7 +80,7 @@ Blueprint plan_convolution(const Settings& settings, const Form& input,
       numbers_in(output) *
           (2 * static_cast<double>(channels * window) + (bias ? 1 : 0)) +
       activation_flops(settings, output);
-  plan.manners = activated(settings);
+  plan.buffers = activated(settings);
   return plan;
 }
 
@@ -95,10 +95,10 @@ std::int64_t depthwise_filters(const Settings& settings,
 
 }  // namespace
 
-Blueprint plan_depthwise(const Settings& settings, const Form& input) {
-  return plan_convolution(settings, input,
-                          depthwise_filters(settings, input.shape),
-                          input.shape.back());
+LayerShape infer_depthwise(const Settings& settings, const ValueSpec& input) {
+  return infer_convolution(settings, input,
+                           depthwise_filters(settings, input.shape),
+                           input.shape.back());
 }
 
 device::Conv2dSpec depthwise_spec(const Settings& settings,

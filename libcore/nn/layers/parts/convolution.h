@@ -10,13 +10,13 @@
 
 namespace dl::nn::layers {
 
-// Blueprint of a layer with convolution_keys(): a weight [filters, .., channels
-// / groups] and perhaps a bias.
-Blueprint plan_convolution(const Settings& settings, const Form& input,
-                           std::int64_t filters, std::int64_t groups = 1);
+// LayerShape of a layer with convolution_keys(): a weight [filters, ..,
+// channels / groups] and perhaps a bias.
+LayerShape infer_convolution(const Settings& settings, const ValueSpec& input,
+                             std::int64_t filters, std::int64_t groups = 1);
 
 // As many groups as channels, with so many filters each.
-Blueprint plan_depthwise(const Settings& settings, const Form& input);
+LayerShape infer_depthwise(const Settings& settings, const ValueSpec& input);
 device::Conv2dSpec depthwise_spec(const Settings& settings,
                                   const tensor::Shape& input);
 Key depth_multiplier_key();

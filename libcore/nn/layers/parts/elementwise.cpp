@@ -6,9 +6,9 @@
 
 namespace dl::nn::layers {
 
-Form same_form(std::span<const Form> inputs) {
-  Form form = inputs[0];
-  for (const Form& input : inputs) {
+ValueSpec same_form(std::span<const ValueSpec> inputs) {
+  ValueSpec form = inputs[0];
+  for (const ValueSpec& input : inputs) {
     if (input.shape != form.shape)
       throw Error{Code::kConfig, "its inputs are " + form.shape.to_string() +
                                      " and " + input.shape.to_string() +

@@ -13,7 +13,7 @@ namespace dl::nn::layers {
 // The form that all inputs have.
 // Throws Error: kConfig, "its inputs are [4] and [5]; want inputs of one
 // shape".
-Form same_form(std::span<const Form> inputs);
+ValueSpec same_form(std::span<const ValueSpec> inputs);
 
 }  // namespace dl::nn::layers
 

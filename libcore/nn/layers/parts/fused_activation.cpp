@@ -11,7 +11,7 @@ bool is_linear(const Settings& settings) {
   return settings.activation("activation").kind == Activation::kIdentity;
 }
 
-Manners activated(const Settings& settings) {
+BufferPolicy activated(const Settings& settings) {
   const bool linear = is_linear(settings);
   return {.keeps_output = !linear, .spoils_gradient = !linear};
 }

@@ -10,8 +10,8 @@
 
 namespace dl::nn::layers {
 
-// The manners of a layer that ends in the `activation` of the settings.
-Manners activated(const Settings& settings);
+// The buffers of a layer that ends in the `activation` of the settings.
+BufferPolicy activated(const Settings& settings);
 // Whether that is none: such a layer absorbs a scaling.
 bool is_linear(const Settings& settings);
 

@@ -110,7 +110,7 @@ Settings doubled(const Settings& settings) {
   return both;
 }
 
-Form halved(Form form) {
+ValueSpec halved(ValueSpec form) {
   const auto all = form.shape.extents();
   std::vector<std::int64_t> extents(all.begin(), all.end());
   extents.back() /= 2;

@@ -15,7 +15,7 @@ bool is_gaussian(const Settings& settings);
 // The same settings with the units that come before, or those that come out of
 // a form with as many.
 Settings doubled(const Settings& settings);
-Form halved(Form form);
+ValueSpec halved(ValueSpec form);
 
 // The layer that gives what its loss looks at: means and logarithms of
 // variances, where that is `gaussian`, else the layer itself.  The parameters

@@ -9,13 +9,13 @@ namespace dl::nn::layers {
 using tensor::Shape;
 using tensor::View;
 
-Blueprint plan_linear(const Settings& settings, const Form& input) {
+LayerShape infer_linear(const Settings& settings, const ValueSpec& input) {
   const std::int64_t units = settings.integer("units");
   const bool bias = settings.flag("bias");
   const std::int64_t steps = input.steps ? input.shape[0] : 1;
   const std::int64_t inputs = input.shape.elements() / steps;
   const bool tied = settings.has("tied_to");
-  Blueprint plan{
+  LayerShape plan{
       .output = {input.steps ? Shape{steps, units} : Shape{units}, input.steps,
                  input.copies},
       .parameters = {{.name = "weight",
@@ -29,7 +29,7 @@ Blueprint plan_linear(const Settings& settings, const Form& input) {
   plan.flops = numbers_in(plan.output.shape) *
                (2 * static_cast<double>(inputs) + (bias ? 1 : 0));
   plan.flops += activation_flops(settings, plan.output.shape);
-  plan.manners = activated(settings);
+  plan.buffers = activated(settings);
   plan.step_by_step = true;
   return plan;
 }

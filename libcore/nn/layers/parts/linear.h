@@ -11,10 +11,10 @@
 
 namespace dl::nn::layers {
 
-// Blueprint for settings with `units`, `bias`, `activation` and perhaps
+// LayerShape for settings with `units`, `bias`, `activation` and perhaps
 // `tied_to`: weight and perhaps bias; a sequence is taken step by step, all
 // else as one row.
-Blueprint plan_linear(const Settings& settings, const Form& input);
+LayerShape infer_linear(const Settings& settings, const ValueSpec& input);
 
 // x: [n, inputs] and y: [n, units] in any shape with these elements, n being
 // examples or their steps; weight [units, inputs], or the [inputs, units] of

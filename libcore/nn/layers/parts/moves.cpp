@@ -14,7 +14,7 @@ Extents extents_of(const tensor::Shape& shape) {
   return {shape[0], shape[1], shape[2]};
 }
 
-void want_rank(int rank, const Form& input) {
+void want_rank(int rank, const ValueSpec& input) {
   if (input.shape.rank() != rank)
     throw Error{
         Code::kConfig,
@@ -38,14 +38,14 @@ device::Strided within(const Edges& edges, Extents inner, Extents whole) {
       .over(row, 1, 1);
 }
 
-Blueprint moved(const Form& input, Extents out) {
-  Form form = input;
+LayerShape moved(const ValueSpec& input, Extents out) {
+  ValueSpec form = input;
   form.shape =
       input.shape.rank() == 2
           ? checked_shape({out.width, out.channels}, "its output")
           : checked_shape({out.height, out.width, out.channels}, "its output");
   return {.output = form,
-          .manners = {.keeps_inputs = false, .keeps_output = false},
+          .buffers = {.keeps_inputs = false, .keeps_output = false},
           .mask = form.steps ? MaskRule::kMade : MaskRule::kNone};
 }
 

@@ -19,7 +19,7 @@ struct Extents {
 Extents extents_of(const tensor::Shape& shape);
 
 // Throws Error: kConfig, the input is not of this rank, 2 or 3.
-void want_rank(int rank, const Form& input);
+void want_rank(int rank, const ValueSpec& input);
 // Value of a key [top, bottom, left, right], or [begin, end] of a series.
 struct Edges {
   std::int64_t top = 0, bottom = 0, left = 0, right = 0;
@@ -29,7 +29,7 @@ Edges edges_of(const Settings& settings, std::string_view key);
 device::Strided within(const Edges& edges, Extents inner, Extents whole);
 
 // The same with other extents; a mask is then made anew.
-Blueprint moved(const Form& input, Extents output);
+LayerShape moved(const ValueSpec& input, Extents output);
 
 // Places to which pixels of an example move, y's for x's.
 using Move = device::Strided (*)(const Settings& settings, Extents in,

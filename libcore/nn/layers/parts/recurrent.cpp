@@ -160,7 +160,7 @@ class Recurrent final : public Layer {
 };
 
 // The tensors of one direction.
-void add_direction(Blueprint& plan, const std::string& prefix,
+void add_direction(LayerShape& plan, const std::string& prefix,
                    const device::RecurrentSpec& spec, bool bias,
                    bool peepholes) {
   const std::int64_t rows = spec.gates() * spec.units;
@@ -212,8 +212,8 @@ std::vector<Key> recurrent_keys(device::Cell cell) {
   return keys;
 }
 
-Blueprint plan_recurrent(device::Cell cell, const Settings& settings,
-                         const Form& input) {
+LayerShape infer_recurrent(device::Cell cell, const Settings& settings,
+                           const ValueSpec& input) {
   if (input.shape.rank() != 2)
     throw Error{Code::kConfig,
                 "wants a sequence [steps, features], its input is " +
@@ -224,7 +224,7 @@ Blueprint plan_recurrent(device::Cell cell, const Settings& settings,
   const device::RecurrentSpec spec = spec_of(cell, settings, input.shape);
   const auto merge = settings.one_of<Bidirectional>("bidirectional");
   const bool both = merge != Bidirectional::kNone;
-  Blueprint plan;
+  LayerShape plan;
   for (int i = 0; i < (both ? 2 : 1); ++i)
     add_direction(plan, i == 0 ? "" : "backward_", spec, settings.flag("bias"),
                   has_peepholes(settings));
@@ -232,8 +232,8 @@ Blueprint plan_recurrent(device::Cell cell, const Settings& settings,
       merge == Bidirectional::kConcat ? 2 * spec.units : spec.units;
   plan.output.steps = !spec.last;
   plan.output.copies = input.copies;
-  plan.manners.keeps_output = false;
-  plan.manners.spoils_gradient =
+  plan.buffers.keeps_output = false;
+  plan.buffers.spoils_gradient =
       merge == Bidirectional::kAverage || merge == Bidirectional::kMultiply;
   plan.output.shape =
       spec.last ? tensor::Shape{width} : tensor::Shape{spec.steps, width};

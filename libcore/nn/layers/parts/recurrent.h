@@ -27,8 +27,8 @@ std::vector<Key> recurrent_keys(device::Cell cell);
 // `peepholes`, peephole; with both directions, the same again as
 // backward_weight, ...
 // Throws Error: kConfig, the input is no sequence.
-Blueprint plan_recurrent(device::Cell cell, const Settings& settings,
-                         const Form& input);
+LayerShape infer_recurrent(device::Cell cell, const Settings& settings,
+                           const ValueSpec& input);
 
 std::unique_ptr<Layer> make_recurrent(device::Cell cell, const LayerSite& site,
                                       Memory& memory);
@@ -41,9 +41,9 @@ LayerType recurrent_type(std::string_view name, std::string_view words) {
           .keys = recurrent_keys(cell),
           .trains = Trains::kRecurrentWeights,
           .recurrent = true,
-          .plan =
-              [](const Settings& settings, std::span<const Form> inputs) {
-                return plan_recurrent(cell, settings, inputs[0]);
+          .infer =
+              [](const Settings& settings, std::span<const ValueSpec> inputs) {
+                return infer_recurrent(cell, settings, inputs[0]);
               },
           .make =
               [](const LayerSite& site, Memory& memory) {

@@ -6,7 +6,7 @@ namespace dl::nn::layers {
 
 using tensor::View;
 
-MaskRule series_mask_rule(const Form& input, const Form& output) {
+MaskRule series_mask_rule(const ValueSpec& input, const ValueSpec& output) {
   if (!input.steps) return MaskRule::kNone;
   return input.shape[0] == output.shape[0] ? MaskRule::kPassed
                                            : MaskRule::kMade;

@@ -11,7 +11,7 @@
 namespace dl::nn::layers {
 
 // Rule for the mask: it stays where steps stay as many.
-MaskRule series_mask_rule(const Form& input, const Form& output);
+MaskRule series_mask_rule(const ValueSpec& input, const ValueSpec& output);
 
 class SeriesMask {
  public:

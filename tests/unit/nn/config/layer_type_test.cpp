@@ -92,7 +92,7 @@ TEST_CASE("a type of layers is whole") {
     CAPTURE(type->name);
     CHECK(names.insert(type->name).second);
     CHECK(&layer_type(type->name) == type);
-    CHECK(type->plan != nullptr);
+    CHECK(type->infer != nullptr);
     std::set<std::string_view> keys;
     for (const Key& key : type->keys) {
       CAPTURE(key.name);
@@ -179,7 +179,7 @@ TEST_CASE("layers that go step by step say of a part what they say of it") {
       continue;  // it does not take sequences
     }
     const LayerLayout& layer = layout.layers.front();
-    const bool sequence = std::ranges::any_of(layer.inputs, &Form::steps);
+    const bool sequence = std::ranges::any_of(layer.inputs, &ValueSpec::steps);
     if (!layer.carried.empty()) carrying.insert(type->name);
     if (!sequence || !layer.step_by_step) continue;
     apart.insert(type->name);

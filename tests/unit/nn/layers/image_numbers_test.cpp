@@ -25,8 +25,8 @@ class Alone {
     Settings settings(json, "layer");
     if (type.complete) type.complete(settings);
     Memory memory(*device_);
-    const Form form{input};
-    const Blueprint plan = type.plan(settings, {&form, 1});
+    const ValueSpec form{input};
+    const LayerShape plan = type.infer(settings, {&form, 1});
     LayerSite site;
     site.device = device_.get();
     site.settings = &settings;

@@ -18,12 +18,12 @@ using tensor::View;
 // A layer alone on the reference, with one input.
 class Alone {
  public:
-  Alone(const Json& settings, const Form& input, std::int64_t n)
+  Alone(const Json& settings, const ValueSpec& input, std::int64_t n)
       : device_(std::move(device::open_lanes("reference", 1)[0])),
         memory_(*device_),
         settings_(settings, "layer") {
     const LayerType& type = layer_type(settings.at("type").get<std::string>());
-    const Blueprint plan = type.plan(settings_, {&input, 1});
+    const LayerShape plan = type.infer(settings_, {&input, 1});
     LayerSite site;
     site.device = device_.get();
     site.settings = &settings_;
