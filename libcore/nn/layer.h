@@ -24,14 +24,14 @@ namespace dl::nn {
 
 // All lanes, for layers whose result depends on the whole mini-batch.  Every
 // lane calls these, also one without examples.
-class Lanes {
+class LaneGroup {
  public:
-  virtual ~Lanes() = default;
+  virtual ~LaneGroup() = default;
   // `mine` becomes the sum over the lanes, added in their order, so that all
   // get the same bits.
   virtual void all_reduce(tensor::View mine) = 0;
   // Waits for the others.
-  virtual void meet() = 0;
+  virtual void barrier() = 0;
   virtual bool alone() const = 0;  // there are no others
 };
 
@@ -43,7 +43,7 @@ struct Step {
   std::int64_t total = 0;     // examples of the mini-batch
   double share = 1;           // of a whole mini-batch
   Position at;
-  Lanes* lanes = nullptr;
+  LaneGroup* lanes = nullptr;
 };
 
 // Values that flow through a layer in a step: [n, ...] of inputs and output, n

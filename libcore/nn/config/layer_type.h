@@ -106,8 +106,8 @@ struct LayerShape {
   bool step_by_step = false;
   // or from the steps before it as well, through these alone.
   std::vector<CarriedSpec> carried = {};
-  // Numbers that it has summed over the lanes at once (Lanes): then it runs on
-  // lanes without examples as well.
+  // Numbers that it has summed over the lanes at once (LaneGroup): then it runs
+  // on lanes without examples as well.
   std::int64_t summed = 0;
 };
 

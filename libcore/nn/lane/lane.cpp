@@ -234,7 +234,7 @@ void Lane::all_reduce(View mine) {
                            sum_scratch_.at(0, mine.shape));
 }
 
-void Lane::meet() { common_.team->barrier(index_); }
+void Lane::barrier() { common_.team->barrier(index_); }
 
 bool Lane::alone() const { return common_.team->size() == 1; }
 

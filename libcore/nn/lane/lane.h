@@ -26,7 +26,7 @@ namespace dl::nn {
 // Treatment of carried states in a mini-batch.
 enum class Carry { kNothing, kAfresh, kOn };
 
-class Lane final : private Lanes {
+class Lane final : private LaneGroup {
  public:
   // State that all lanes of a network share.
   struct Common {
@@ -84,7 +84,7 @@ class Lane final : private Lanes {
   };
 
   void all_reduce(tensor::View mine) override;
-  void meet() override;
+  void barrier() override;
   bool alone() const override;
 
   void build_layers();

@@ -80,9 +80,9 @@ void Linear::forward(View y, View x, const Step& step) {
   const View all_x = all_rows(joint_->given, inputs_, step),
              all_y = all_rows(joint_->made, units_, step);
   give(all_x, x, step);
-  step.lanes->meet();
+  step.lanes->barrier();
   product(all_y, all_x, joint_->slice);
-  step.lanes->meet();
+  step.lanes->barrier();
   take(y, all_y, step);
 }
 
@@ -122,9 +122,9 @@ void Linear::backward(View dx, View dy, View x, const Step& step) {
              all_dx = dx.empty() ? dx : all_rows(joint_->made, inputs_, step);
   give(all_x, x, step);
   give(all_dy, dy, step);
-  step.lanes->meet();
+  step.lanes->barrier();
   gradients(all_dx, all_dy, all_x, joint_->slice);
-  step.lanes->meet();
+  step.lanes->barrier();
   if (!dx.empty()) take(dx, all_dx, step);
 }
 
