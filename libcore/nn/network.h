@@ -80,10 +80,11 @@ struct Position {
   std::int64_t iteration = 0;  // updater steps before this one
   std::int64_t epoch = 0;
   std::uint64_t batch = 0;  // names the mini-batch: the dropout stream
-  std::int64_t afresh = 0;  // the iteration at which updater state was afresh
+  // The iteration at which updater state was afresh
+  std::int64_t updater_reset_at = 0;
   // Networks that train the same parameters side by side, each with updater
   // state of its own (UpdaterConfig::step()).
-  std::int64_t beside = 1;
+  std::int64_t concurrent_replicas = 1;
   double factor = 1;  // of the learning rate
   // Examples of a mini-batch that is not cut short by the epoch's end, which
   // running statistics take for a step; 0: as many as there are.

@@ -172,7 +172,7 @@ struct Task {
   std::int64_t epoch = 0;
   std::int64_t first = 0, count = 0;
   std::int64_t iteration = 0;            // updater steps before the first batch
-  std::int64_t beside = 1;               // nn::Position::beside
+  std::int64_t beside = 1;               // nn::Position::concurrent_replicas
   double factor = 1;                     // nn::Position::factor
   Slot slot;                             // averaging
   std::vector<std::string> evaluations;  // kEvaluate: kinds, as for dl-eval

@@ -59,7 +59,7 @@ class AveragingLearner : public Learner {
   std::string train(Work& work, const nn::Batch& batch) override {
     // After a fault the lease is given up, and the next one begins anew.
     nn::Position at = work.position();
-    at.afresh = afresh_;
+    at.updater_reset_at = afresh_;
     at_.reset();
     Replica::Step step;
     {

@@ -236,7 +236,7 @@ Replica::Step Replica::each_segment(const nn::Batch& batch,
   for (std::int64_t s = 0; s < count && all.fault.empty(); ++s) {
     nn::Position here = at;
     here.iteration = at.iteration * count + s;
-    here.afresh = at.afresh * count;
+    here.updater_reset_at = at.updater_reset_at * count;
     if (s > 0) here.batch = mix({at.batch, static_cast<std::uint64_t>(s)});
     const Step one = step(batch, s, here, device::UpdateTo::kParameters, {});
     all.loss += one.loss;

@@ -300,7 +300,7 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   begin_update(work);
   const auto examples = batch.examples();
   const double loss = step.loss * static_cast<double>(examples);
-  *lived_ += at.beside;
+  *lived_ += at.concurrent_replicas;
   ++unsent_.count;
   unsent_.examples += examples;
   unsent_.loss_sum += loss;
@@ -343,7 +343,7 @@ nn::Position SharingLearner::position(const Work& work) {
     at.iteration = std::max(work.task.iteration, iteration_) +
                    sent_.pending_batches() + open_batches(work);
   if (!lived_) lived_ = at.iteration;
-  at.afresh = at.iteration - *lived_ / at.beside;
+  at.updater_reset_at = at.iteration - *lived_ / at.concurrent_replicas;
   return at;
 }
 
@@ -372,7 +372,7 @@ void SharingLearner::cut_short(const Work& work) {
 
 // The network takes over what has been applied.
 void SharingLearner::fetch(const nn::Position& at) {
-  beside_ = settings_.fetch == 1 ? at.beside : 1;
+  beside_ = settings_.fetch == 1 ? at.concurrent_replicas : 1;
   if (beside_ > 1)
     step_ahead(at);
   else

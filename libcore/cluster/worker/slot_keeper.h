@@ -55,7 +55,7 @@ class SlotKeeper {
   struct Start {
     std::span<const float> parameters, statistics;
     std::span<const float> updater_state;  // empty: afresh
-    std::int64_t afresh = 0;               // nn::Position::afresh
+    std::int64_t afresh = 0;               // nn::Position::updater_reset_at
     // All of it is that of this round; nothing: the slot has something of its
     // own.
     std::optional<std::uint64_t> version;

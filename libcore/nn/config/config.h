@@ -44,7 +44,7 @@ struct UpdaterConfig {
   // 2016).  Likewise a mean of squares, beta2, goes back over as many
   // mini-batches of all, but over ten of its own at the least.
   device::UpdaterStep step(std::int64_t iteration, std::int64_t epoch,
-                           std::int64_t beside = 1) const;
+                           std::int64_t concurrent_replicas = 1) const;
 };
 
 struct Regularization {

@@ -56,8 +56,8 @@ class BatchNorm final : public Layer {
   void forward(const Flow& flow, const Step& step) override {
     if (!step.training || site_.frozen)
       return normalise(flow, site_.statistics[0], site_.statistics[1]);
-    const double decay =
-        std::pow(decay_, static_cast<double>(step.at.beside) * step.share);
+    const double decay = std::pow(
+        decay_, static_cast<double>(step.at.concurrent_replicas) * step.share);
     if (!measure_at_once(flow, step, decay)) {
       measure(flow, step);
       if (site_.keeps_statistics) {

@@ -236,8 +236,8 @@ device::UpdaterStep UpdatePlan::step_of(std::size_t segment, const Position& at,
                                         bool guarded) const {
   const Rule& rule = rules_[segment];
   device::UpdaterStep step =
-      rule.range->updater.step(at.iteration, at.epoch, at.beside);
-  step.step -= at.afresh;
+      rule.range->updater.step(at.iteration, at.epoch, at.concurrent_replicas);
+  step.step -= at.updater_reset_at;
   step.learning_rate *= at.factor;
   if (over_norm(rule.normalization)) step.factor = number(factors_, segment);
   if (guarded) step.guard = number(totals_, kGathered);

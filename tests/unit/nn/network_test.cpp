@@ -128,7 +128,7 @@ TEST_CASE("running statistics start at 0 and 1 and follow the batch") {
   // With two workers, each moves them for both.
   Network one_of_two = compile(config, 4, "reference", 2);
   Position at;
-  at.beside = 2;
+  at.concurrent_replicas = 2;
   one_of_two.compute_gradient(data.batch(), at);
   const double keeps = 0.75 * 0.75, takes = 1 - keeps;
   CHECK(distance(values(one_of_two, one_of_two.statistics()),

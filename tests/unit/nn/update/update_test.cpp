@@ -279,7 +279,7 @@ TEST_CASE("adam's correction counts from where its state was afresh") {
     Position at, later;
     at.iteration = i;
     later.iteration = 1000 + i;
-    later.afresh = 1000;
+    later.updater_reset_at = 1000;
     check_close(update_of(late, {1, 2, 3, 4, 5}, later),
                 update_of(one, {1, 2, 3, 4, 5}, at), 0);
   }
