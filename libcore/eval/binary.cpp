@@ -10,7 +10,7 @@
 namespace dl::eval {
 namespace {
 
-double threshold_in(Settings& settings) {
+double threshold_in(KindOptions& settings) {
   const double threshold = settings.number("threshold", 0.5, 0, 1);
   settings.finish("binary");
   return threshold;
@@ -18,11 +18,11 @@ double threshold_in(Settings& settings) {
 
 }  // namespace
 
-Binary::Binary(Subject subject, Settings settings)
+Binary::Binary(Subject subject, KindOptions settings)
     : Binary(std::move(subject), threshold_in(settings)) {}
 
 Binary::Binary(Subject subject, double threshold)
-    : Common("binary", std::move(subject), {{"threshold", threshold}}),
+    : EvaluationBase("binary", std::move(subject), {{"threshold", threshold}}),
       threshold_(static_cast<float>(threshold)),
       counts_(static_cast<std::size_t>(outputs())) {}
 

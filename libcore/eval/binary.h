@@ -10,16 +10,16 @@
 #ifndef DL_LIBCORE_EVAL_BINARY_H_
 #define DL_LIBCORE_EVAL_BINARY_H_
 
-#include "libcore/eval/common.h"
 #include "libcore/eval/counts.h"
+#include "libcore/eval/evaluation_base.h"
 #include "libcore/eval/exact_sum.h"
 
 namespace dl::eval {
 
-class Binary final : public Common {
+class Binary final : public EvaluationBase {
  public:
   // Settings: threshold (default 0.5).
-  Binary(Subject subject, Settings settings);
+  Binary(Subject subject, KindOptions settings);
 
   void print(std::ostream& out) const override;
   void read_state(const JsonView& state) override;

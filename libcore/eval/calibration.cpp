@@ -15,7 +15,7 @@ constexpr std::size_t kHistogram = 50;  // bins of a histogram of p
 constexpr double kUnit = 1 << 30;
 constexpr double kSlack = 1e-4;  // float sums of a softmax may exceed 1
 
-std::int64_t bins_in(Settings& settings) {
+std::int64_t bins_in(KindOptions& settings) {
   const std::int64_t bins = settings.integer("bins", 10, 1, kMaxBins);
   settings.finish("calibration");
   return bins;
@@ -41,12 +41,12 @@ double Calibration::Bin::rate() const {
   return ratio(static_cast<double>(positives), static_cast<double>(count));
 }
 
-Calibration::Calibration(Subject subject, Settings settings)
+Calibration::Calibration(Subject subject, KindOptions settings)
     : Calibration(std::move(subject), bins_in(settings)) {}
 
 Calibration::Calibration(Subject subject, std::int64_t bins)
-    : Common("calibration", std::move(subject),
-             {{"bins", static_cast<double>(bins)}}),
+    : EvaluationBase("calibration", std::move(subject),
+                     {{"bins", static_cast<double>(bins)}}),
       confidence_(static_cast<std::size_t>(bins)) {
   outputs_.resize(static_cast<std::size_t>(outputs()));
   for (Output& output : outputs_) {

@@ -10,15 +10,15 @@
 #ifndef DL_LIBCORE_EVAL_CALIBRATION_H_
 #define DL_LIBCORE_EVAL_CALIBRATION_H_
 
-#include "libcore/eval/common.h"
+#include "libcore/eval/evaluation_base.h"
 #include "libcore/eval/exact_sum.h"
 
 namespace dl::eval {
 
-class Calibration final : public Common {
+class Calibration final : public EvaluationBase {
  public:
   // Settings: bins (default 10).
-  Calibration(Subject subject, Settings settings);
+  Calibration(Subject subject, KindOptions settings);
 
   void print(std::ostream& out) const override;
   void read_state(const JsonView& state) override;

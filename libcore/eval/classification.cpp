@@ -13,7 +13,7 @@ std::int64_t classes_of(const Subject& subject) {
 }
 
 std::map<std::string, double> settings_in(const Subject& subject,
-                                          Settings& settings) {
+                                          KindOptions& settings) {
   const std::int64_t top =
       settings.integer("top", 1, 1, std::max<std::int64_t>(1, subject.outputs));
   const double threshold = settings.number("threshold", 0.5, 0, 1);
@@ -23,12 +23,12 @@ std::map<std::string, double> settings_in(const Subject& subject,
 
 }  // namespace
 
-Classification::Classification(const Subject& subject, Settings settings)
+Classification::Classification(const Subject& subject, KindOptions settings)
     : Classification(subject, settings_in(subject, settings)) {}
 
 Classification::Classification(const Subject& subject,
                                const std::map<std::string, double>& settings)
-    : Common("classification", subject, settings),
+    : EvaluationBase("classification", subject, settings),
       classes_(classes_of(subject)),
       top_(static_cast<std::int64_t>(settings.at("top"))),
       threshold_(static_cast<float>(settings.at("threshold"))) {}

@@ -12,16 +12,16 @@
 
 #include <map>
 
-#include "libcore/eval/common.h"
 #include "libcore/eval/counts.h"
+#include "libcore/eval/evaluation_base.h"
 #include "libcore/eval/exact_sum.h"
 
 namespace dl::eval {
 
-class Classification final : public Common {
+class Classification final : public EvaluationBase {
  public:
   // Settings: top (1..outputs, default 1), threshold (default 0.5).
-  Classification(const Subject& subject, Settings settings);
+  Classification(const Subject& subject, KindOptions settings);
 
   void print(std::ostream& out) const override;
   void read_state(const JsonView& state) override;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "libcore/eval/common.h"
+#include "libcore/eval/evaluation_base.h"
 
 namespace dl::eval {
 

@@ -11,23 +11,23 @@
 #include "libcore/eval/binary.h"
 #include "libcore/eval/calibration.h"
 #include "libcore/eval/classification.h"
-#include "libcore/eval/common.h"
+#include "libcore/eval/evaluation_base.h"
 #include "libcore/eval/regression.h"
 #include "libcore/eval/roc.h"
 
 namespace dl::eval {
 namespace {
 
-using Made = std::unique_ptr<Common>;
+using Made = std::unique_ptr<EvaluationBase>;
 
 template <typename Kind>
-Made make(const Subject& subject, const Settings& settings) {
+Made make(const Subject& subject, const KindOptions& settings) {
   return std::make_unique<Kind>(subject, settings);
 }
 
 struct Entry {
   const char* name;
-  Made (*make)(const Subject&, const Settings&);
+  Made (*make)(const Subject&, const KindOptions&);
 };
 
 constexpr std::array<Entry, 5> kKinds = {
@@ -67,7 +67,7 @@ std::unique_ptr<Evaluation> make_evaluation(std::string_view kind,
                           : "; did you mean '" + displayed(near) + "'?")};
   }
   kind.remove_prefix(std::min(kind.size(), name.size() + 1));
-  return entry->make(subject, Settings(kind));
+  return entry->make(subject, KindOptions(kind));
 }
 
 std::unique_ptr<Evaluation> evaluation_from_json(const JsonView& json) {
@@ -92,7 +92,7 @@ std::unique_ptr<Evaluation> evaluation_from_json(const JsonView& json) {
   for (const auto& item : given.raw().items())
     settings[item.key()] = given.at(item.key()).number();
   try {
-    Made made = entry->make(subject, Settings(std::move(settings)));
+    Made made = entry->make(subject, KindOptions(std::move(settings)));
     made->read_state(state);
     return made;
   } catch (const Error& e) {

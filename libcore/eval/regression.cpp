@@ -15,8 +15,8 @@ constexpr double kMaxSum = 1e100;
 
 }  // namespace
 
-Regression::Regression(Subject subject, const Settings& settings)
-    : Common("regression", std::move(subject), {}),
+Regression::Regression(Subject subject, const KindOptions& settings)
+    : EvaluationBase("regression", std::move(subject), {}),
       columns_(static_cast<std::size_t>(outputs())) {
   settings.finish("regression");
 }

@@ -8,14 +8,14 @@
 #ifndef DL_LIBCORE_EVAL_REGRESSION_H_
 #define DL_LIBCORE_EVAL_REGRESSION_H_
 
-#include "libcore/eval/common.h"
+#include "libcore/eval/evaluation_base.h"
 #include "libcore/eval/exact_sum.h"
 
 namespace dl::eval {
 
-class Regression final : public Common {
+class Regression final : public EvaluationBase {
  public:
-  Regression(Subject subject, const Settings& settings);  // it has none
+  Regression(Subject subject, const KindOptions& settings);  // it has none
 
   void print(std::ostream& out) const override;
   void read_state(const JsonView& state) override;

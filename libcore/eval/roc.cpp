@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMaxCounts = 1 << 24;  // over all outputs
 
-std::int64_t steps_in(const Subject& subject, Settings& settings) {
+std::int64_t steps_in(const Subject& subject, KindOptions& settings) {
   const std::int64_t most =
       kMaxCounts / std::max<std::int64_t>(1, subject.outputs);
   const std::int64_t steps = settings.integer("steps", 0, 0, most);
@@ -22,12 +22,12 @@ std::int64_t steps_in(const Subject& subject, Settings& settings) {
 
 }  // namespace
 
-Roc::Roc(const Subject& subject, Settings settings)
+Roc::Roc(const Subject& subject, KindOptions settings)
     : Roc(subject, steps_in(subject, settings)) {}
 
 Roc::Roc(Subject subject, std::int64_t steps)
-    : Common("roc", std::move(subject),
-             {{"steps", static_cast<double>(steps)}}),
+    : EvaluationBase("roc", std::move(subject),
+                     {{"steps", static_cast<double>(steps)}}),
       steps_(steps),
       scores_(static_cast<std::size_t>(outputs()), Scores(steps)) {}
 

@@ -9,15 +9,15 @@
 #ifndef DL_LIBCORE_EVAL_ROC_H_
 #define DL_LIBCORE_EVAL_ROC_H_
 
-#include "libcore/eval/common.h"
+#include "libcore/eval/evaluation_base.h"
 #include "libcore/eval/scores.h"
 
 namespace dl::eval {
 
-class Roc final : public Common {
+class Roc final : public EvaluationBase {
  public:
   // Settings: steps (0 = exact, the default).
-  Roc(const Subject& subject, Settings settings);
+  Roc(const Subject& subject, KindOptions settings);
 
   void print(std::ostream& out) const override;
   void read_state(const JsonView& state) override;

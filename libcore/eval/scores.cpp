@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "libcore/eval/common.h"
+#include "libcore/eval/evaluation_base.h"
 
 namespace dl::eval {
 namespace {

@@ -1,6 +1,6 @@
 // Checks, metrics by name, and JSON that all kinds share.
 
-#include "libcore/eval/common.h"
+#include "libcore/eval/evaluation_base.h"
 
 #include <algorithm>
 #include <charconv>
@@ -62,7 +62,7 @@ std::vector<std::int64_t> read_counts(const JsonView& json, std::size_t size) {
   return json.integers(0, kMaxCount);
 }
 
-Settings::Settings(std::string_view text) {
+KindOptions::KindOptions(std::string_view text) {
   while (!text.empty()) {
     const std::string_view item = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), item.size() + 1));
@@ -80,8 +80,8 @@ Settings::Settings(std::string_view text) {
   }
 }
 
-double Settings::number(const std::string& name, double fallback, double min,
-                        double max) {
+double KindOptions::number(const std::string& name, double fallback, double min,
+                           double max) {
   const auto at = values_.find(name);
   if (at == values_.end()) return fallback;
   const double value = at->second;
@@ -93,8 +93,9 @@ double Settings::number(const std::string& name, double fallback, double min,
   return value;
 }
 
-std::int64_t Settings::integer(const std::string& name, std::int64_t fallback,
-                               std::int64_t min, std::int64_t max) {
+std::int64_t KindOptions::integer(const std::string& name,
+                                  std::int64_t fallback, std::int64_t min,
+                                  std::int64_t max) {
   const double value =
       number(name, static_cast<double>(fallback), static_cast<double>(min),
              static_cast<double>(max));
@@ -104,15 +105,15 @@ std::int64_t Settings::integer(const std::string& name, std::int64_t fallback,
   return static_cast<std::int64_t>(value);
 }
 
-void Settings::finish(std::string_view kind) const {
+void KindOptions::finish(std::string_view kind) const {
   if (!values_.empty())
     throw Error{Code::kUsage, "evaluation '" + displayed(kind) +
                                   "' has no setting '" +
                                   displayed(values_.begin()->first) + "'"};
 }
 
-Common::Common(std::string_view kind, Subject subject,
-               std::map<std::string, double> settings)
+EvaluationBase::EvaluationBase(std::string_view kind, Subject subject,
+                               std::map<std::string, double> settings)
     : kind_(kind),
       subject_(std::move(subject)),
       settings_(std::move(settings)) {
@@ -127,7 +128,7 @@ Common::Common(std::string_view kind, Subject subject,
                                   std::to_string(outputs) + " outputs"};
 }
 
-std::string Common::name_of(std::int64_t j) const {
+std::string EvaluationBase::name_of(std::int64_t j) const {
   const auto names = static_cast<std::int64_t>(subject_.names.size());
   // A single output stands for the second of two classes.
   if (subject_.outputs == 1 && names == 2 && rows() == 1)
@@ -137,7 +138,7 @@ std::string Common::name_of(std::int64_t j) const {
   return output_name(subject_.names, j);
 }
 
-std::string Common::example(std::int64_t i) const {
+std::string EvaluationBase::example(std::int64_t i) const {
   return "example " + std::to_string(seen_ + i / steps_);
 }
 
@@ -152,8 +153,9 @@ bool begins_with(const tensor::Shape& all, const tensor::Shape& first) {
 
 }  // namespace
 
-void Common::add(const tensor::Tensor& predictions,
-                 const tensor::Tensor& labels, const tensor::Tensor* mask) {
+void EvaluationBase::add(const tensor::Tensor& predictions,
+                         const tensor::Tensor& labels,
+                         const tensor::Tensor* mask) {
   const tensor::Shape& shape = predictions.shape();
   if (shape.rank() < 2 || shape.back() != outputs() || predictions.empty() ||
       predictions.dtype() != tensor::DType::kF32)
@@ -187,8 +189,8 @@ void Common::add(const tensor::Tensor& predictions,
   seen_ += n;
 }
 
-void Common::merge(const Evaluation& other) {
-  const auto* same = dynamic_cast<const Common*>(&other);
+void EvaluationBase::merge(const Evaluation& other) {
+  const auto* same = dynamic_cast<const EvaluationBase*>(&other);
   if (same == nullptr || same->kind_ != kind_)
     throw Error{Code::kData, "cannot merge evaluations '" + displayed(kind_) +
                                  "' and '" + std::string(other.kind()) + "'"};
@@ -203,7 +205,7 @@ void Common::merge(const Evaluation& other) {
   merge_same(other);
 }
 
-double Common::metric(std::string_view name) const {
+double EvaluationBase::metric(std::string_view name) const {
   bool found = false;
   const std::size_t slash = name.find('/');
   if (slash == std::string_view::npos) {
@@ -240,13 +242,13 @@ double Common::metric(std::string_view name) const {
                                 : "; did you mean '" + displayed(near) + "'?")};
 }
 
-std::vector<std::string> Common::metrics() const {
+std::vector<std::string> EvaluationBase::metrics() const {
   std::vector<std::string> names;
   for (const auto& [name, value] : summary()) names.push_back(name);
   return names;
 }
 
-Json Common::to_json() const {
+Json EvaluationBase::to_json() const {
   bool finite = true;
   Json metrics = details();
   put(metrics, summary(), finite);

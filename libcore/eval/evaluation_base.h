@@ -5,8 +5,8 @@
 // them: metrics over all outputs, and metrics of one output (or class), which
 // are called NAME/OUTPUT, as in "recall/cat" or "recall/3".
 
-#ifndef DL_LIBCORE_EVAL_COMMON_H_
-#define DL_LIBCORE_EVAL_COMMON_H_
+#ifndef DL_LIBCORE_EVAL_EVALUATION_BASE_H_
+#define DL_LIBCORE_EVAL_EVALUATION_BASE_H_
 
 #include <functional>
 #include <limits>
@@ -33,11 +33,11 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 using Metrics = std::vector<std::pair<std::string, double>>;
 
 // Settings of a kind: "top=5,threshold=0.25", each a number.
-class Settings {
+class KindOptions {
  public:
   // Throws Error: kUsage, a setting is malformed.
-  explicit Settings(std::string_view text);
-  explicit Settings(std::map<std::string, double> values)
+  explicit KindOptions(std::string_view text);
+  explicit KindOptions(std::map<std::string, double> values)
       : values_(std::move(values)) {}
 
   // Takes the setting out.  Throws Error: kUsage, out of min..max.
@@ -52,7 +52,7 @@ class Settings {
   std::map<std::string, double> values_;
 };
 
-class Common : public Evaluation {
+class EvaluationBase : public Evaluation {
  public:
   std::string_view kind() const override { return kind_; }
   std::string_view output() const override { return subject_.output; }
@@ -69,8 +69,8 @@ class Common : public Evaluation {
  protected:
   // settings: as to_json() gives them.
   // Throws Error: kUsage, the subject has no outputs, or too many names.
-  Common(std::string_view kind, Subject subject,
-         std::map<std::string, double> settings);
+  EvaluationBase(std::string_view kind, Subject subject,
+                 std::map<std::string, double> settings);
 
   virtual void add_example(std::span<const float> outputs, const Labels& labels,
                            std::int64_t i) = 0;
@@ -108,4 +108,4 @@ std::vector<std::int64_t> read_counts(const JsonView& json, std::size_t size);
 
 }  // namespace dl::eval
 
-#endif  // DL_LIBCORE_EVAL_COMMON_H_
+#endif  // DL_LIBCORE_EVAL_EVALUATION_BASE_H_
