@@ -78,7 +78,7 @@ struct Joint {
 // The parts that a layer is built from.
 struct LayerSite {
   device::Device* device = nullptr;
-  const Settings* settings = nullptr;
+  const LayerSettings* settings = nullptr;
   int index = 0;           // place in the network
   std::uint64_t seed = 0;  // of the network
   std::vector<ValueSpec> inputs;

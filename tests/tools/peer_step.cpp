@@ -129,7 +129,7 @@ double flops_of_step(const dl::nn::Network& network, std::int64_t batch,
   double sum = 0, spared = 0;
   std::size_t i = 0;
   for (const dl::nn::LayerSummary& layer : network.summary()) {
-    const dl::nn::Settings& settings = config.layers[i++].settings;
+    const dl::nn::LayerSettings& settings = config.layers[i++].settings;
     const double units = settings.has("units") ? settings.number("units") : 0,
                  inputs = static_cast<double>(config.inputs[0].shape.back());
     const bool recurrent = layer.type == "lstm" || layer.type == "gru" ||

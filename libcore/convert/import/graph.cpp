@@ -24,9 +24,9 @@ void check_node(const Json& node) {
   }
 }
 
-nn::Settings settings_of(const Json& node, const nn::LayerType& type) {
-  const nn::Settings given(node, "layer");
-  nn::Settings settings;
+nn::LayerSettings settings_of(const Json& node, const nn::LayerType& type) {
+  const nn::LayerSettings given(node, "layer");
+  nn::LayerSettings settings;
   for (const nn::Key& key : type.keys)
     if (given.has(key.name)) settings.set(key.name, given.at(key.name));
   if (type.complete != nullptr) type.complete(settings);

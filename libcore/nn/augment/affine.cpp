@@ -12,7 +12,7 @@ namespace {
 
 class Affine final : public AugmentStep {
  public:
-  explicit Affine(const Settings& settings)
+  explicit Affine(const LayerSettings& settings)
       : degrees_(settings.number("degrees")),
         shear_(settings.number("shear")),
         translate_(settings.at("translate").get<std::array<double, 2>>()),

@@ -52,11 +52,11 @@ struct AugmentType {
   std::vector<Key> keys = {};
   // Finds what is wrong though each key by itself is not.
   // shape: of an example, [height, width, channels].
-  void (*check)(const Settings&, const tensor::Shape& shape,
+  void (*check)(const LayerSettings&, const tensor::Shape& shape,
                 const Complaint&) = nullptr;
   // One of the two.
-  std::unique_ptr<AugmentStep> (*make)(const Settings&) = nullptr;
-  std::unique_ptr<MixingStep> (*make_mixing)(const Settings&) = nullptr;
+  std::unique_ptr<AugmentStep> (*make)(const LayerSettings&) = nullptr;
+  std::unique_ptr<MixingStep> (*make_mixing)(const LayerSettings&) = nullptr;
 };
 
 std::span<const AugmentType* const> augment_types();
@@ -72,7 +72,7 @@ Key chance(std::string_view fallback);
 Key fill_key();
 
 template <typename Step>
-std::unique_ptr<AugmentStep> make_step(const Settings& settings) {
+std::unique_ptr<AugmentStep> make_step(const LayerSettings& settings) {
   return std::make_unique<Step>(settings);
 }
 

@@ -16,7 +16,7 @@ using tensor::Tensor;
 
 constexpr std::uint64_t kAugmentation = 0x6175676D;  // a use of the seed
 
-double chance_of(const Settings& settings) {
+double chance_of(const LayerSettings& settings) {
   return settings.has("p") ? settings.number("p") : 1;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 class ColorJitter final : public AugmentStep {
  public:
-  explicit ColorJitter(const Settings& settings)
+  explicit ColorJitter(const LayerSettings& settings)
       : brightness_(settings.number("brightness")),
         contrast_(settings.number("contrast")),
         saturation_(settings.number("saturation")),

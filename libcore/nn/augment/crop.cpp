@@ -33,7 +33,7 @@ std::int64_t source_of(std::int64_t i, std::int64_t n, Mode mode) {
 
 class Crop final : public AugmentStep {
  public:
-  explicit Crop(const Settings& settings)
+  explicit Crop(const LayerSettings& settings)
       : padding_(settings.integer("padding")),
         fill_(static_cast<std::uint8_t>(settings.integer("fill"))) {
     const auto mode = std::ranges::find(kModes, settings.text("padding_mode"));
@@ -86,7 +86,7 @@ class Crop final : public AugmentStep {
   Mode mode_;
 };
 
-void check_crop(const Settings& settings, const tensor::Shape& shape,
+void check_crop(const LayerSettings& settings, const tensor::Shape& shape,
                 const Complaint& complain) {
   const std::int64_t least = std::min(shape[0], shape[1]);
   const bool mirrors = settings.text("padding_mode") == "reflect";

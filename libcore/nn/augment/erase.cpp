@@ -28,7 +28,7 @@ void cover(const Picture& picture, std::int64_t top, std::int64_t left,
 
 class Erase final : public AugmentStep {
  public:
-  explicit Erase(const Settings& settings)
+  explicit Erase(const LayerSettings& settings)
       : scale_(settings.at("scale").get<std::array<double, 2>>()),
         ratio_(settings.at("ratio").get<std::array<double, 2>>()),
         value_(static_cast<std::uint8_t>(settings.integer("value"))),
@@ -82,7 +82,7 @@ class Erase final : public AugmentStep {
 
 class Cutout final : public AugmentStep {
  public:
-  explicit Cutout(const Settings& settings)
+  explicit Cutout(const LayerSettings& settings)
       : size_(settings.integer("size")),
         value_(static_cast<std::uint8_t>(settings.integer("value"))) {}
 

@@ -59,7 +59,7 @@ void flip_columns(const Picture& picture, std::uint8_t* spare) {
 
 class Flip final : public AugmentStep {
  public:
-  explicit Flip(const Settings& settings)
+  explicit Flip(const LayerSettings& settings)
       : vertical_(settings.text("direction") == kDirections[1]) {}
 
   void apply(Sample& sample, Philox&, Room& room) const override {

@@ -13,7 +13,7 @@ namespace {
 
 class GaussianBlur final : public AugmentStep {
  public:
-  explicit GaussianBlur(const Settings& settings)
+  explicit GaussianBlur(const LayerSettings& settings)
       : size_(settings.integer("kernel_size")),
         sigma_(settings.at("sigma").get<std::array<double, 2>>()) {}
 
@@ -27,7 +27,7 @@ class GaussianBlur final : public AugmentStep {
   std::array<double, 2> sigma_;
 };
 
-void check_blur(const Settings& settings, const tensor::Shape& shape,
+void check_blur(const LayerSettings& settings, const tensor::Shape& shape,
                 const Complaint& complain) {
   const std::int64_t size = settings.integer("kernel_size");
   if (size % 2 == 0)

@@ -38,7 +38,7 @@ const std::vector<double>& normal_numbers() {
 
 class GaussianNoise final : public AugmentStep {
  public:
-  explicit GaussianNoise(const Settings& settings) {
+  explicit GaussianNoise(const LayerSettings& settings) {
     const double mean = settings.number("mean"),
                  sigma = settings.number("sigma");
     for (std::size_t i = 0; i < kPlaces; ++i)

@@ -48,7 +48,8 @@ DL_WIDE_LOOP void blend(std::uint8_t* __restrict own,
 
 class Mixup final : public MixingStep {
  public:
-  explicit Mixup(const Settings& settings) : alpha_(settings.number("alpha")) {}
+  explicit Mixup(const LayerSettings& settings)
+      : alpha_(settings.number("alpha")) {}
 
   double mix(Picture picture, const std::uint8_t* other,
              Philox& random) const override {
@@ -65,7 +66,7 @@ class Mixup final : public MixingStep {
 
 class Cutmix final : public MixingStep {
  public:
-  explicit Cutmix(const Settings& settings)
+  explicit Cutmix(const LayerSettings& settings)
       : alpha_(settings.number("alpha")) {}
 
   double mix(Picture picture, const std::uint8_t* other,
@@ -98,7 +99,7 @@ class Cutmix final : public MixingStep {
 };
 
 template <typename Step>
-std::unique_ptr<MixingStep> make_mixing(const Settings& settings) {
+std::unique_ptr<MixingStep> make_mixing(const LayerSettings& settings) {
   return std::make_unique<Step>(settings);
 }
 

@@ -46,7 +46,7 @@ Matrix matrix_between(const Corners& to, const Corners& from) {
 
 class Perspective final : public AugmentStep {
  public:
-  explicit Perspective(const Settings& settings)
+  explicit Perspective(const LayerSettings& settings)
       : distortion_(settings.number("distortion_scale")), sampling_(settings) {}
 
   void apply(Sample& sample, Philox& random, Room& room) const override {

@@ -99,7 +99,7 @@ void apply_operation(Operation operation, double strength, bool negative,
 
 class RandAugment final : public AugmentStep {
  public:
-  explicit RandAugment(const Settings& settings)
+  explicit RandAugment(const LayerSettings& settings)
       : operations_(settings.integer("num_ops")),
         strength_(
             static_cast<double>(settings.integer("magnitude")) /
@@ -122,7 +122,7 @@ class RandAugment final : public AugmentStep {
 
 class TrivialAugment final : public AugmentStep {
  public:
-  explicit TrivialAugment(const Settings& settings)
+  explicit TrivialAugment(const LayerSettings& settings)
       : bins_(settings.integer("num_magnitude_bins")), sampling_(settings) {}
 
   void apply(Sample& sample, Philox& random, Room& room) const override {
@@ -144,7 +144,7 @@ Key bins_key() {
                       "2..1000");
 }
 
-void check_magnitude(const Settings& settings, const tensor::Shape&,
+void check_magnitude(const LayerSettings& settings, const tensor::Shape&,
                      const Complaint& complain) {
   const std::int64_t bins = settings.integer("num_magnitude_bins");
   if (settings.integer("magnitude") >= bins)

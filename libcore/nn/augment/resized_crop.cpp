@@ -14,7 +14,7 @@ namespace {
 
 class ResizedCrop final : public AugmentStep {
  public:
-  explicit ResizedCrop(const Settings& settings)
+  explicit ResizedCrop(const LayerSettings& settings)
       : scale_(settings.at("scale").get<std::array<double, 2>>()),
         ratio_(settings.at("ratio").get<std::array<double, 2>>()),
         sampling_(settings) {}

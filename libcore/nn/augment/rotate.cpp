@@ -9,7 +9,7 @@ namespace {
 
 class Rotate final : public AugmentStep {
  public:
-  explicit Rotate(const Settings& settings)
+  explicit Rotate(const LayerSettings& settings)
       : degrees_(settings.number("degrees")), sampling_(settings) {}
 
   void apply(Sample& sample, Philox& random, Room& room) const override {

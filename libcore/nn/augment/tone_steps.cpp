@@ -10,7 +10,7 @@ namespace {
 template <void (*kChange)(const Picture&)>
 class Changed final : public AugmentStep {
  public:
-  explicit Changed(const Settings&) {}
+  explicit Changed(const LayerSettings&) {}
   void apply(Sample& sample, Philox&, Room&) const override {
     kChange(sample.picture());
   }
@@ -18,7 +18,7 @@ class Changed final : public AugmentStep {
 
 class Posterize final : public AugmentStep {
  public:
-  explicit Posterize(const Settings& settings)
+  explicit Posterize(const LayerSettings& settings)
       : bits_(static_cast<int>(settings.integer("bits"))) {}
   void apply(Sample& sample, Philox&, Room&) const override {
     keep_bits(sample.picture(), bits_);
@@ -30,7 +30,7 @@ class Posterize final : public AugmentStep {
 
 class Solarize final : public AugmentStep {
  public:
-  explicit Solarize(const Settings& settings)
+  explicit Solarize(const LayerSettings& settings)
       : threshold_(settings.number("threshold")) {}
   void apply(Sample& sample, Philox&, Room&) const override {
     invert_from(sample.picture(), threshold_);
@@ -42,7 +42,7 @@ class Solarize final : public AugmentStep {
 
 class Sharpness final : public AugmentStep {
  public:
-  explicit Sharpness(const Settings& settings)
+  explicit Sharpness(const LayerSettings& settings)
       : factor_(settings.number("sharpness_factor")) {}
   void apply(Sample& sample, Philox&, Room&) const override {
     adjust_sharpness(sample.pictures[0], factor_);

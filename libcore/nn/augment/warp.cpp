@@ -178,7 +178,7 @@ Matrix matrix_of(const Affinity& affinity, const Picture& picture) {
   return m;
 }
 
-Sampling::Sampling(const Settings& settings)
+Sampling::Sampling(const LayerSettings& settings)
     : bilinear(settings.text("interpolation") == kInterpolations[1]),
       fill(static_cast<std::uint8_t>(
           settings.has("fill") ? settings.integer("fill") : 0)) {}

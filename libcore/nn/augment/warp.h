@@ -29,7 +29,7 @@ struct Sampling {
   bool bilinear = false;
   std::uint8_t fill = 0;
   Sampling() = default;
-  explicit Sampling(const Settings& settings);  // interpolation, fill
+  explicit Sampling(const LayerSettings& settings);  // interpolation, fill
 };
 
 // Labels take the nearest pixel, and 0 from beyond the edge.

@@ -140,8 +140,8 @@ using Value = std::size_t;
 
 struct LayerConfig {
   const LayerType* type = nullptr;
-  std::string name;   // unique; default TYPE + number ("conv2d1")
-  Settings settings;  // of the type's own keys
+  std::string name;        // unique; default TYPE + number ("conv2d1")
+  LayerSettings settings;  // of the type's own keys
   Training training;
   std::vector<Value> from;  // its inputs, all before it
   // The layer whose parameters it has, an index before its own; or none.
@@ -162,7 +162,7 @@ struct AugmentType;  // augment/augment_type.h
 // A step of augmentation.
 struct AugmentConfig {
   const AugmentType* type = nullptr;
-  Settings settings;
+  LayerSettings settings;
 };
 
 struct InputConfig {

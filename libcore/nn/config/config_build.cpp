@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kMaxProblemsShown = 100;
 
 UpdaterConfig read_updater(const Json& json) {
-  const Settings given(json, "updater");
+  const LayerSettings given(json, "updater");
   UpdaterConfig updater;
   updater.kind = given.one_of<device::Updater>("type");
   updater.learning_rate = schedule_of(given.at("learning_rate"));
@@ -43,7 +43,7 @@ UpdaterConfig read_updater(const Json& json) {
 }
 
 Regularization read_regularization(const Json& json) {
-  const Settings given(json, "regularization");
+  const LayerSettings given(json, "regularization");
   return {.l1 = given.number("l1"),
           .l2 = given.number("l2"),
           .l1_bias = given.number("l1_bias"),
@@ -53,7 +53,7 @@ Regularization read_regularization(const Json& json) {
 }
 
 Constraint read_constraint(const Json& json) {
-  const Settings given(json, "constraints");
+  const LayerSettings given(json, "constraints");
   Constraint constraint;
   constraint.min_norm = given.number("min_norm");
   if (given.has("max_norm")) constraint.max_norm = given.number("max_norm");
@@ -64,14 +64,14 @@ Constraint read_constraint(const Json& json) {
 }
 
 WeightNoise read_weight_noise(const Json& json) {
-  const Settings given(json, "weight_noise");
+  const LayerSettings given(json, "weight_noise");
   return {.drop_connect = given.number("drop_connect"),
           .deviation = given.number("deviation"),
           .multiplicative = given.flag("multiplicative")};
 }
 
 WeightStart read_weight_init(const Json& json) {
-  const Settings given(json, "weight_init");
+  const LayerSettings given(json, "weight_init");
   WeightStart start;
   start.kind = given.one_of<WeightInit>("type");
   for (const char* key : {"value", "deviation", "limit", "gain"})
@@ -85,7 +85,7 @@ WeightStart read_weight_init(const Json& json) {
 }
 
 // Reads what `given` says; what it does not say stays as it is.
-void read_training(const Settings& given, Training& training) {
+void read_training(const LayerSettings& given, Training& training) {
   if (given.has("updater"))
     training.updater = read_updater(given.at("updater"));
   if (given.has("bias_updater"))
@@ -114,7 +114,7 @@ void read_training(const Settings& given, Training& training) {
 // of the layer, else that of the network, else the layer's updater.
 LayerConfig read_layer(const Json& json, const Training& top,
                        bool top_has_bias_updater) {
-  const Settings given(json, "layer");
+  const LayerSettings given(json, "layer");
   LayerConfig layer;
   layer.type = &layer_type(given.text("type"));
   if (given.has("name")) layer.name = given.text("name");
@@ -179,7 +179,7 @@ void check_shared(const Json& node, const std::string& place,
 
 // problems: of how layers are joined.
 NetworkConfig build(const Json& document, std::vector<std::string>& problems) {
-  const Settings given(document, "network");
+  const LayerSettings given(document, "network");
   NetworkConfig config;
   config.source = document;
   config.seed = given.at("seed").get<std::uint64_t>();
@@ -188,7 +188,7 @@ NetworkConfig build(const Json& document, std::vector<std::string>& problems) {
   config.tbptt_update = given.has("tbptt_update") && given.flag("tbptt_update");
   if (given.has("augment"))
     for (const Json& step : given.at("augment")) {
-      Settings settings(step, "augment");
+      LayerSettings settings(step, "augment");
       config.augment.push_back(
           {&augment_type(settings.text("type")), std::move(settings)});
     }

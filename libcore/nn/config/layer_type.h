@@ -148,19 +148,19 @@ struct LayerType {
   Arity inputs = {};
 
   // Fills in the defaults that are phrases.
-  void (*complete)(Settings&) = nullptr;
+  void (*complete)(LayerSettings&) = nullptr;
   // Finds what is wrong though each key by itself is not.
-  void (*check)(const Settings&, const Complaint&) = nullptr;
+  void (*check)(const LayerSettings&, const Complaint&) = nullptr;
   // The number of tokens that a type knows which reads token numbers alone,
   // from 0.
-  std::int64_t (*tokens)(const Settings&) = nullptr;
+  std::int64_t (*tokens)(const LayerSettings&) = nullptr;
   bool adds_loss = false;  // see LayerSite::loss
   // The output of types with a loss, whose layers are OutputLayers.
-  OutputSpec (*output)(const Settings&) = nullptr;
+  OutputSpec (*output)(const LayerSettings&) = nullptr;
 
   // The columns of types that take some of the input as they are; none: this
   // layer takes another part.  rank: of the input.
-  std::optional<Columns> (*columns)(const Settings&, int rank) = nullptr;
+  std::optional<Columns> (*columns)(const LayerSettings&, int rank) = nullptr;
   // Outside training it gives what goes in.
   bool disturbs = false;
   // Pretraining of types that can learn before the network does (pretrain.h):
@@ -172,7 +172,7 @@ struct LayerType {
 
   // Whether such a layer can take a scaling of its output over outside training
   // (Layer::absorb()); null: none can.
-  bool (*absorbs)(const Settings&) = nullptr;
+  bool (*absorbs)(const LayerSettings&) = nullptr;
   // Its key `activation` is what is done to the output last.
   bool activates = false;
   // Lanes can compute it jointly (Joint); its first parameter is the weight
@@ -181,7 +181,7 @@ struct LayerType {
 
   // Throws Error: kConfig, "kernel 5x5 is larger than its input 4x4x50".  That
   // tensors and output are not too large is for the caller to check.
-  LayerShape (*infer)(const Settings&,
+  LayerShape (*infer)(const LayerSettings&,
                       std::span<const ValueSpec> inputs) = nullptr;
   // Null where the output is the input in another shape.
   std::unique_ptr<Layer> (*make)(const LayerSite&, Memory&) = nullptr;

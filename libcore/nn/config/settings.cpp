@@ -8,7 +8,7 @@ namespace dl::nn {
 namespace {
 
 // A tag alone where it says everything.
-Json short_form(const Settings& settings, std::string_view object) {
+Json short_form(const LayerSettings& settings, std::string_view object) {
   const Key* tag = tag_of(object);
   if (tag && settings.json().size() == 1) return settings.at(tag->name);
   return settings.json();
@@ -19,12 +19,12 @@ Json resolved(const Json& value, const Key& key) {
     case Kind::kNumber:
       return value.get<double>();
     case Kind::kObject:
-      return Settings(value, key.of).json();
+      return LayerSettings(value, key.of).json();
     case Kind::kTagOrObject:
-      return short_form(Settings(value, key.of), key.of);
+      return short_form(LayerSettings(value, key.of), key.of);
     case Kind::kNumberOrObject:
       if (value.is_number()) return value.get<double>();
-      return Settings(value, key.of).json();
+      return LayerSettings(value, key.of).json();
     default:
       return value;
   }
@@ -53,7 +53,7 @@ class Tagged {
 
 }  // namespace
 
-Settings::Settings(const Json& given, std::string_view object) {
+LayerSettings::LayerSettings(const Json& given, std::string_view object) {
   Json whole = given;
   if (given.is_string()) whole = Json{{tag_of(object)->name, given}};
   for (const Key* key : keys_of(object, kind_of(object, whole))) {
@@ -64,35 +64,35 @@ Settings::Settings(const Json& given, std::string_view object) {
   }
 }
 
-const Json& Settings::at(std::string_view name) const {
+const Json& LayerSettings::at(std::string_view name) const {
   const auto it = json_.find(name);
   require(it != json_.end(), "a setting that the table of keys lacks");
   return *it;
 }
 
-std::int64_t Settings::integer(std::string_view name) const {
+std::int64_t LayerSettings::integer(std::string_view name) const {
   return at(name).get<std::int64_t>();
 }
 
-double Settings::number(std::string_view name) const {
+double LayerSettings::number(std::string_view name) const {
   return at(name).get<double>();
 }
 
-bool Settings::flag(std::string_view name) const {
+bool LayerSettings::flag(std::string_view name) const {
   return at(name).get<bool>();
 }
 
-std::string Settings::text(std::string_view name) const {
+std::string LayerSettings::text(std::string_view name) const {
   return at(name).get<std::string>();
 }
 
-std::vector<std::int64_t> Settings::integers(std::string_view name) const {
+std::vector<std::int64_t> LayerSettings::integers(std::string_view name) const {
   const Json& value = at(name);
   if (value.is_number()) return {value.get<std::int64_t>()};
   return value.get<std::vector<std::int64_t>>();
 }
 
-device::ActivationSpec Settings::activation(std::string_view name) const {
+device::ActivationSpec LayerSettings::activation(std::string_view name) const {
   const Tagged value(at(name));
   device::ActivationSpec spec;
   spec.kind = named<device::Activation>(value.tag());
@@ -106,7 +106,7 @@ device::ActivationSpec Settings::activation(std::string_view name) const {
   return spec;
 }
 
-device::LossSpec Settings::loss(std::string_view name) const {
+device::LossSpec LayerSettings::loss(std::string_view name) const {
   const Tagged value(at(name));
   device::LossSpec spec;
   spec.kind = named<device::Loss>(value.tag());
@@ -118,7 +118,7 @@ device::LossSpec Settings::loss(std::string_view name) const {
   return spec;
 }
 
-void Settings::set(std::string_view name, Json value) {
+void LayerSettings::set(std::string_view name, Json value) {
   json_[std::string(name)] = std::move(value);
 }
 

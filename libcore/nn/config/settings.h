@@ -16,14 +16,14 @@
 namespace dl::nn {
 
 // A value.  Getters throw Error: kBug for a key that there is not.
-class Settings {
+class LayerSettings {
  public:
-  Settings() = default;
+  LayerSettings() = default;
   // Settings of an object that check_document() accepted: an object of the kind
   // `object`, or its tag alone. A key whose default is a phrase and which is
   // not given is left out. A nested object without more than its tag becomes
   // that.
-  Settings(const Json& given, std::string_view object);
+  LayerSettings(const Json& given, std::string_view object);
 
   bool has(std::string_view name) const { return json_.contains(name); }
   std::int64_t integer(std::string_view name) const;

@@ -19,7 +19,7 @@ namespace {
 
 // Whether labels count 1 in the mean, as by "balanced", which makes each weight
 // the inverse of a class's share of the labels.
-bool are_balanced(const Settings& settings) {
+bool are_balanced(const LayerSettings& settings) {
   if (!settings.has("class_weights")) return true;
   const Json& weights = settings.at("class_weights");
   if (!weights.is_array()) return false;
@@ -29,7 +29,7 @@ bool are_balanced(const Settings& settings) {
   return std::fabs(shares - classes) < 1e-6 * classes;
 }
 
-const Settings& settings_of_output(const NetworkConfig& network) {
+const LayerSettings& settings_of_output(const NetworkConfig& network) {
   return network.layers[network.outputs[0]].settings;
 }
 
@@ -89,7 +89,7 @@ BestConstant of_kinds(const std::vector<double>& counts,
 }  // namespace
 
 double loss_weight_of(const NetworkConfig& network) {
-  const Settings& settings = settings_of_output(network);
+  const LayerSettings& settings = settings_of_output(network);
   return settings.has("loss_weight") ? settings.number("loss_weight") : 1;
 }
 
@@ -97,7 +97,7 @@ std::optional<BestConstant> best_constant(const NetworkConfig& network,
                                           const data::Metadata& data,
                                           const EachRecord& records) {
   if (network.outputs.size() != 1) return std::nullopt;
-  const Settings& settings = settings_of_output(network);
+  const LayerSettings& settings = settings_of_output(network);
   const WantedOutput output = wanted_by(network, layout_of(network)).outputs[0];
   const device::LossSpec spec = layers::loss_of(settings);
   const bool softmax = output.loss == device::Loss::kNegativeLogLikelihood;

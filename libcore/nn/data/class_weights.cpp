@@ -115,7 +115,7 @@ std::optional<double> mean_label_weight(const NetworkConfig& config,
                                         const data::Metadata& data,
                                         const EachRecord& records) {
   if (config.outputs.size() != 1) return std::nullopt;
-  const Settings& settings = config.layers[config.outputs[0]].settings;
+  const LayerSettings& settings = config.layers[config.outputs[0]].settings;
   if (!settings.has(kKey) || !settings.at(kKey).is_array()) return std::nullopt;
   const auto weights = settings.at(kKey).get<std::vector<double>>();
   const WantedOutput output = wanted_by(config, layout_of(config)).outputs[0];

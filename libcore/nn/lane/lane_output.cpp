@@ -14,7 +14,7 @@ using tensor::Tensor;
 using tensor::View;
 
 LaneOutput::LaneOutput(device::Device& device, Memory& memory,
-                       const ValueSpec& form, const Settings& settings,
+                       const ValueSpec& form, const LayerSettings& settings,
                        const data::Normalizer& normalizer,
                        std::int64_t max_batch, bool training)
     : device_(&device),

@@ -16,7 +16,7 @@ class LaneOutput {
   // settings: of the layer, which in training has a loss.  Labels of a sequence
   // are of its steps, those of an image of its pixels.
   LaneOutput(device::Device& device, Memory& memory, const ValueSpec& form,
-             const Settings& settings, const data::Normalizer& normalizer,
+             const LayerSettings& settings, const data::Normalizer& normalizer,
              std::int64_t max_batch, bool training);
 
   // Loads labels of the rows and what each counts, see Batch.  steps: the mask

@@ -27,7 +27,7 @@ class ActivationLayer final : public Layer {
   device::ActivationSpec f_;
 };
 
-LayerShape infer_activation(const Settings& settings,
+LayerShape infer_activation(const LayerSettings& settings,
                             std::span<const ValueSpec> inputs) {
   return {.output = inputs[0],
           .flops = activation_flops(settings, inputs[0].shape),

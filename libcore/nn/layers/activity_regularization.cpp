@@ -102,7 +102,7 @@ class ActivityRegularization final : public Layer {
   View wanted_, least_, most_, which_;
 };
 
-LayerShape infer_activity_regularization(const Settings& settings,
+LayerShape infer_activity_regularization(const LayerSettings& settings,
                                          std::span<const ValueSpec> inputs) {
   if (inputs[0].steps)
     throw Error{Code::kConfig, "its input is a sequence; want one activity"};

@@ -36,7 +36,7 @@ class Sum final : public Layer {
 };
 
 template <bool mean>
-LayerShape infer_add(const Settings&, std::span<const ValueSpec> inputs) {
+LayerShape infer_add(const LayerSettings&, std::span<const ValueSpec> inputs) {
   const ValueSpec form = same_form(inputs);
   return {.output = form,
           .flops = numbers_in(form.shape) * static_cast<double>(inputs.size()),

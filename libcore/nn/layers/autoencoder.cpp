@@ -58,7 +58,8 @@ Key loss_key() {
   return key;
 }
 
-void check_autoencoder(const Settings& settings, const Complaint& complain) {
+void check_autoencoder(const LayerSettings& settings,
+                       const Complaint& complain) {
   const device::Loss kind = settings.loss("loss").kind;
   if (device::numbers_each(kind) > 1 ||
       activation_for(kind) == device::Activation::kSoftmax)
@@ -66,7 +67,7 @@ void check_autoencoder(const Settings& settings, const Complaint& complain) {
              "'" + std::string(name_of(kind)) + "' is not for what goes in");
 }
 
-LayerShape infer_autoencoder(const Settings& settings,
+LayerShape infer_autoencoder(const LayerSettings& settings,
                              std::span<const ValueSpec> inputs) {
   if (inputs[0].steps)
     throw Error{Code::kConfig, "its input is a sequence; want one example"};

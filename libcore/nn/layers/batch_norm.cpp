@@ -245,7 +245,7 @@ class BatchNorm final : public Layer {
   View zero_, shift_, scratch_;
 };
 
-LayerShape infer_batch_norm(const Settings&,
+LayerShape infer_batch_norm(const LayerSettings&,
                             std::span<const ValueSpec> inputs) {
   const tensor::Shape columns{inputs[0].shape.back()};
   return {

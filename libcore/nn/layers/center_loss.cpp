@@ -87,7 +87,7 @@ class CenterLoss final : public Output {
   View x_, target_;                // of the step in progress, as rows
 };
 
-LayerShape infer_center_loss(const Settings& settings,
+LayerShape infer_center_loss(const LayerSettings& settings,
                              std::span<const ValueSpec> inputs) {
   if (inputs[0].copies > 1)
     throw Error{Code::kConfig, "its input is a stack; unstack it before"};
@@ -101,7 +101,8 @@ LayerShape infer_center_loss(const Settings& settings,
   return plan;
 }
 
-void check_center_loss(const Settings& settings, const Complaint& complain) {
+void check_center_loss(const LayerSettings& settings,
+                       const Complaint& complain) {
   check_loss(settings, complain);
   if (is_gaussian(settings))
     complain("loss", "'gaussian' tells no classes apart");

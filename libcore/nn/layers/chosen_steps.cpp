@@ -23,7 +23,7 @@ namespace {
 
 using tensor::View;
 
-Turned turned_of(const Settings& settings) {
+Turned turned_of(const LayerSettings& settings) {
   return settings.has("turns") ? settings.one_of<Turned>("turns")
                                : Turned::kCounted;
 }
@@ -146,7 +146,7 @@ class Hold final : public Layer {
 };
 
 template <bool last>
-LayerShape infer_chosen_steps(const Settings& settings,
+LayerShape infer_chosen_steps(const LayerSettings& settings,
                               std::span<const ValueSpec> inputs) {
   const ValueSpec& input = inputs[0];
   if (input.shape.rank() != 2)

@@ -62,7 +62,7 @@ class Conv1d final : public Layer {
   Flow flow_;  // of images
 };
 
-LayerShape infer_conv1d(const Settings& settings,
+LayerShape infer_conv1d(const LayerSettings& settings,
                         std::span<const ValueSpec> inputs) {
   LayerShape plan =
       infer_convolution(settings, inputs[0], settings.integer("filters"));

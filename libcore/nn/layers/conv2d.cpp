@@ -57,7 +57,7 @@ bool never_decreases(const device::ActivationSpec& f) {
   return false;
 }
 
-LayerShape infer_conv2d(const Settings& settings,
+LayerShape infer_conv2d(const LayerSettings& settings,
                         std::span<const ValueSpec> inputs) {
   return infer_convolution(settings, inputs[0], settings.integer("filters"));
 }

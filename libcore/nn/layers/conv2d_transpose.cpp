@@ -10,7 +10,8 @@ namespace {
 using tensor::View;
 
 // [height, width, filters]
-tensor::Shape output_of(const Settings& settings, const tensor::Shape& input) {
+tensor::Shape output_of(const LayerSettings& settings,
+                        const tensor::Shape& input) {
   const Window w = window_of(settings);
   if (input.rank() != 3)
     throw Error{Code::kConfig,
@@ -99,7 +100,7 @@ class Conv2dTranspose final : public Layer {
   std::unique_ptr<device::Conv2d> kernel_;
 };
 
-LayerShape infer_conv2d_transpose(const Settings& settings,
+LayerShape infer_conv2d_transpose(const LayerSettings& settings,
                                   std::span<const ValueSpec> inputs) {
   const Window window = window_of(settings);
   const tensor::Shape output = output_of(settings, inputs[0].shape);

@@ -6,7 +6,7 @@
 namespace dl::nn::layers {
 namespace {
 
-LayerShape infer_conv3d(const Settings& settings,
+LayerShape infer_conv3d(const LayerSettings& settings,
                         std::span<const ValueSpec> inputs) {
   return infer_convolution(settings, inputs[0], settings.integer("filters"));
 }

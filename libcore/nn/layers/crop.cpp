@@ -6,12 +6,12 @@
 namespace dl::nn::layers {
 namespace {
 
-device::Strided crop(const Settings& settings, Extents in, Extents out) {
+device::Strided crop(const LayerSettings& settings, Extents in, Extents out) {
   return within(edges_of(settings, "cropping"), out, in).exchanged();
 }
 
 template <int rank>
-LayerShape infer_crop(const Settings& settings,
+LayerShape infer_crop(const LayerSettings& settings,
                       std::span<const ValueSpec> inputs) {
   want_rank(rank, inputs[0]);
   const Edges edges = edges_of(settings, "cropping");

@@ -49,7 +49,7 @@ class Dense final : public Layer {
   bool frozen_ = false;  // the product has weights, bias and activation
 };
 
-LayerShape infer_dense(const Settings& settings,
+LayerShape infer_dense(const LayerSettings& settings,
                        std::span<const ValueSpec> inputs) {
   return infer_linear(settings, inputs[0]);
 }

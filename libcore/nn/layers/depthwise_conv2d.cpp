@@ -6,7 +6,7 @@
 namespace dl::nn::layers {
 namespace {
 
-LayerShape infer_depthwise_conv2d(const Settings& settings,
+LayerShape infer_depthwise_conv2d(const LayerSettings& settings,
                                   std::span<const ValueSpec> inputs) {
   return infer_depthwise(settings, inputs[0]);
 }

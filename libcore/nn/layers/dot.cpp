@@ -116,7 +116,7 @@ ValueSpec of_vectors(ValueSpec form) {
   return form;
 }
 
-LayerShape infer_dot(const Settings&, std::span<const ValueSpec> inputs) {
+LayerShape infer_dot(const LayerSettings&, std::span<const ValueSpec> inputs) {
   const ValueSpec form = same_form(inputs);
   return {.output = of_vectors(form),
           .flops = 2 * numbers_in(form.shape),
@@ -124,7 +124,8 @@ LayerShape infer_dot(const Settings&, std::span<const ValueSpec> inputs) {
           .step_by_step = true};
 }
 
-LayerShape infer_distance(const Settings&, std::span<const ValueSpec> inputs) {
+LayerShape infer_distance(const LayerSettings&,
+                          std::span<const ValueSpec> inputs) {
   const ValueSpec form = same_form(inputs);
   return {.output = of_vectors(form),
           .flops = 3 * numbers_in(form.shape),
@@ -132,7 +133,8 @@ LayerShape infer_distance(const Settings&, std::span<const ValueSpec> inputs) {
           .step_by_step = true};
 }
 
-LayerShape infer_normalize(const Settings&, std::span<const ValueSpec> inputs) {
+LayerShape infer_normalize(const LayerSettings&,
+                           std::span<const ValueSpec> inputs) {
   return {.output = inputs[0],
           .flops = 3 * numbers_in(inputs[0].shape),
           .buffers = {.in_place = true,

@@ -65,7 +65,8 @@ class Dropout final : public Layer {
   View mask_;
 };
 
-LayerShape infer_dropout(const Settings&, std::span<const ValueSpec> inputs) {
+LayerShape infer_dropout(const LayerSettings&,
+                         std::span<const ValueSpec> inputs) {
   return {.output = inputs[0],
           .buffers = {.in_place = true,
                       .gradient_in_place = true,

@@ -41,7 +41,7 @@ class ElementMultiply final : public Layer {
   device::BatchNorm spec_;
 };
 
-LayerShape infer_element_multiply(const Settings&,
+LayerShape infer_element_multiply(const LayerSettings&,
                                   std::span<const ValueSpec> inputs) {
   const tensor::Shape each{inputs[0].shape.back()};
   return {.output = inputs[0],

@@ -48,7 +48,7 @@ class Embedding final : public Layer {
   View mask_, made_;
 };
 
-LayerShape infer_embedding(const Settings& settings,
+LayerShape infer_embedding(const LayerSettings& settings,
                            std::span<const ValueSpec> inputs) {
   const ValueSpec& input = inputs[0];
   if (!input.tokens)
@@ -78,7 +78,7 @@ LayerShape infer_embedding(const Settings& settings,
           .step_by_step = true};
 }
 
-std::int64_t known(const Settings& settings) {
+std::int64_t known(const LayerSettings& settings) {
   return settings.integer("rows");
 }
 

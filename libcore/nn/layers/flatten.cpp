@@ -5,7 +5,8 @@
 namespace dl::nn::layers {
 namespace {
 
-LayerShape infer_flatten(const Settings&, std::span<const ValueSpec> inputs) {
+LayerShape infer_flatten(const LayerSettings&,
+                         std::span<const ValueSpec> inputs) {
   return {.output = {{inputs[0].shape.elements()}, false, inputs[0].copies},
           .buffers = {.alias = true}};
 }

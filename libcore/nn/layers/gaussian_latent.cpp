@@ -113,7 +113,7 @@ class GaussianLatent final : public Layer {
   View ones_, sum_, part_;
 };
 
-LayerShape infer_gaussian_latent(const Settings& settings,
+LayerShape infer_gaussian_latent(const LayerSettings& settings,
                                  std::span<const ValueSpec> inputs) {
   const ValueSpec& input = inputs[0];
   const std::int64_t samples = settings.integer("samples");

@@ -44,7 +44,7 @@ class GlobalPool final : public Layer {
   device::PoolSteps spec_;
 };
 
-LayerShape infer_global_pool(const Settings&,
+LayerShape infer_global_pool(const LayerSettings&,
                              std::span<const ValueSpec> inputs) {
   const ValueSpec& input = inputs[0];
   if (input.shape.rank() < 2 || (input.steps && input.shape.rank() > 2))

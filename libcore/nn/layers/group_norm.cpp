@@ -24,7 +24,7 @@ Grouping by_position(const ValueSpec& form) {
 
 // All of an example together; of a sequence a step alone, as its others may be
 // padding.
-Grouping by_example(const Settings& settings, const ValueSpec& form) {
+Grouping by_example(const LayerSettings& settings, const ValueSpec& form) {
   const std::int64_t c = form.shape.back(), rows = form.shape.elements() / c,
                      steps = form.steps ? form.shape[0] : 1;
   return {steps, rows / steps, c, settings.integer("groups")};
@@ -81,7 +81,7 @@ class GroupNorm final : public Normalisation {
       : Normalisation(by_example(*site.settings, site.output), site, memory) {}
 };
 
-LayerShape infer_layer_norm(const Settings&,
+LayerShape infer_layer_norm(const LayerSettings&,
                             std::span<const ValueSpec> inputs) {
   const tensor::Shape channels{inputs[0].shape.back()};
   return {
@@ -98,7 +98,7 @@ LayerShape infer_layer_norm(const Settings&,
       .step_by_step = true};
 }
 
-LayerShape infer_group_norm(const Settings& settings,
+LayerShape infer_group_norm(const LayerSettings& settings,
                             std::span<const ValueSpec> inputs) {
   const std::int64_t groups = settings.integer("groups");
   if (inputs[0].shape.back() % groups != 0)

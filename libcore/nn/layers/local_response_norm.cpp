@@ -28,14 +28,14 @@ class LocalResponseNorm final : public Layer {
   device::LocalNorm spec_;
 };
 
-void check_local_response_norm(const Settings& settings,
+void check_local_response_norm(const LayerSettings& settings,
                                const Complaint& complain) {
   const std::int64_t window = settings.integer("window");
   if (window % 2 == 0)
     complain("window", "want an odd number, got " + std::to_string(window));
 }
 
-LayerShape infer_local_response_norm(const Settings& settings,
+LayerShape infer_local_response_norm(const LayerSettings& settings,
                                      std::span<const ValueSpec> inputs) {
   return {.output = inputs[0],
           .flops = numbers_in(inputs[0].shape) *

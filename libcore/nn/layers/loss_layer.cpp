@@ -43,7 +43,7 @@ class LossLayer final : public OutputLayer {
   OutputLoss loss_;
 };
 
-LayerShape infer_loss_layer(const Settings& settings,
+LayerShape infer_loss_layer(const LayerSettings& settings,
                             std::span<const ValueSpec> inputs) {
   const ValueSpec& input = inputs[0];
   const std::int64_t units = settings.integer("units");

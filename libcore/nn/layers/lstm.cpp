@@ -18,7 +18,7 @@ std::vector<Key> lstm_keys() {
   return keys;
 }
 
-LayerShape infer_lstm(const Settings& settings,
+LayerShape infer_lstm(const LayerSettings& settings,
                       std::span<const ValueSpec> inputs) {
   LayerShape plan = infer_recurrent(kCell, settings, inputs[0]);
   const std::int64_t units = settings.integer("units");

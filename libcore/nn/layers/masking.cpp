@@ -15,7 +15,7 @@ namespace {
 using tensor::DType;
 using tensor::View;
 
-bool is_clearing(const Settings& settings) {
+bool is_clearing(const LayerSettings& settings) {
   return settings.has("clears") && settings.flag("clears");
 }
 
@@ -86,7 +86,7 @@ class Masking final : public Layer {
   View difference_, which_, size_, none_, ones_, mask_, made_;
 };
 
-LayerShape infer_masking(const Settings& settings,
+LayerShape infer_masking(const LayerSettings& settings,
                          std::span<const ValueSpec> inputs) {
   const tensor::Shape& shape = inputs[0].shape;
   if (shape.rank() != 2)

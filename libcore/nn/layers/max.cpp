@@ -32,7 +32,7 @@ class Choice final : public Layer {
   tensor::View which_;
 };
 
-LayerShape infer_max(const Settings&, std::span<const ValueSpec> inputs) {
+LayerShape infer_max(const LayerSettings&, std::span<const ValueSpec> inputs) {
   const ValueSpec form = same_form(inputs);
   return {
       .output = form,

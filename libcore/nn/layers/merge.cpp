@@ -60,7 +60,7 @@ class Merge final : public Layer {
   int axis_;
 };
 
-LayerShape infer_merge(const Settings& settings,
+LayerShape infer_merge(const LayerSettings& settings,
                        std::span<const ValueSpec> inputs) {
   ValueSpec form = inputs[0];
   const int axis = axis_of(settings, form.shape);

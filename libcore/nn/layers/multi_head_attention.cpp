@@ -58,7 +58,7 @@ class Projection {
   bool frozen_ = false;  // the product has weight and bias
 };
 
-device::AttentionSpec spec_of(const Settings& settings,
+device::AttentionSpec spec_of(const LayerSettings& settings,
                               const ValueSpec& queries, const ValueSpec& keys) {
   return {.queries = queries.shape[0],
           .keys = keys.shape[0],
@@ -143,7 +143,7 @@ void check_inputs(std::span<const ValueSpec> inputs) {
     throw Error{Code::kConfig, "one of its inputs is stacked, the other not"};
 }
 
-LayerShape infer_multi_head_attention(const Settings& settings,
+LayerShape infer_multi_head_attention(const LayerSettings& settings,
                                       std::span<const ValueSpec> inputs) {
   check_inputs(inputs);
   const ValueSpec &queries = inputs.front(), &keys = inputs.back();

@@ -32,7 +32,8 @@ class Multiply final : public Layer {
   device::Device* device_;
 };
 
-LayerShape infer_multiply(const Settings&, std::span<const ValueSpec> inputs) {
+LayerShape infer_multiply(const LayerSettings&,
+                          std::span<const ValueSpec> inputs) {
   const ValueSpec form = same_form(inputs);
   return {
       .output = form,

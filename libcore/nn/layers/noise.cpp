@@ -160,7 +160,8 @@ class GaussianNoise final : public Noise {
 };
 
 template <bool adds>
-LayerShape infer_noise(const Settings&, std::span<const ValueSpec> inputs) {
+LayerShape infer_noise(const LayerSettings&,
+                       std::span<const ValueSpec> inputs) {
   return {.output = inputs[0],
           .buffers = {.in_place = true,
                       .gradient_in_place = !adds,

@@ -11,7 +11,7 @@
 namespace dl::nn::layers {
 namespace {
 
-LayerShape infer_output(const Settings& settings,
+LayerShape infer_output(const LayerSettings& settings,
                         std::span<const ValueSpec> inputs) {
   if (!is_gaussian(settings)) return infer_linear(settings, inputs[0]);
   LayerShape plan = infer_linear(doubled(settings), inputs[0]);

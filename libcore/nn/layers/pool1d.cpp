@@ -64,7 +64,7 @@ class Pool1d final : public Layer {
   View factor_;
 };
 
-LayerShape infer_pool1d(const Settings& settings,
+LayerShape infer_pool1d(const LayerSettings& settings,
                         std::span<const ValueSpec> inputs) {
   const ValueSpec& input = inputs[0];
   const Window window = window_of(settings);

@@ -12,7 +12,7 @@ using device::Pooling;
 
 // Settings of the kinds of pooling besides the window.
 template <typename Spec>
-Spec finished(Spec spec, const Settings& settings) {
+Spec finished(Spec spec, const LayerSettings& settings) {
   if (settings.has("p")) spec.p = settings.number("p");
   if (settings.has("count_padding"))
     spec.count_padding = settings.flag("count_padding");
@@ -47,7 +47,7 @@ class Pool final : public Layer {
   std::unique_ptr<device::Pool2d> kernel_;
 };
 
-LayerShape infer_pool2d(const Settings& settings,
+LayerShape infer_pool2d(const LayerSettings& settings,
                         std::span<const ValueSpec> inputs) {
   const Window window = window_of(settings);
   const tensor::Shape& input = inputs[0].shape;

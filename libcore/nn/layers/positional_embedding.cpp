@@ -67,7 +67,7 @@ class PositionalEmbedding final : public Layer {
   View table_, gradient_;
 };
 
-LayerShape infer_positional_embedding(const Settings& settings,
+LayerShape infer_positional_embedding(const LayerSettings& settings,
                                       std::span<const ValueSpec> inputs) {
   const tensor::Shape& shape = inputs[0].shape;
   if (shape.rank() != 2)

@@ -32,7 +32,7 @@ class Prelu final : public Layer {
   tensor::View slope_, gradient_;
 };
 
-LayerShape infer_prelu(const Settings& settings,
+LayerShape infer_prelu(const LayerSettings& settings,
                        std::span<const ValueSpec> inputs) {
   const tensor::Shape& shape = inputs[0].shape;
   const bool all = settings.text("slopes") == "element";

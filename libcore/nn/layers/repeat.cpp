@@ -52,12 +52,12 @@ LayerShape repeated(const ValueSpec& input, std::int64_t steps) {
           .buffers = {.keeps_inputs = false, .keeps_output = false}};
 }
 
-LayerShape infer_repeat(const Settings& settings,
+LayerShape infer_repeat(const LayerSettings& settings,
                         std::span<const ValueSpec> inputs) {
   return repeated(inputs[0], settings.integer("n"));
 }
 
-LayerShape infer_like(const Settings&, std::span<const ValueSpec> inputs) {
+LayerShape infer_like(const LayerSettings&, std::span<const ValueSpec> inputs) {
   if (inputs[1].shape.rank() != 2)
     throw Error{Code::kConfig,
                 "wants a sequence [steps, features] as its second input, got " +

@@ -15,7 +15,7 @@ using tensor::Shape;
 
 using Dimensions = std::vector<std::int64_t>;
 
-Dimensions extents_in(const Settings& settings, std::string_view key) {
+Dimensions extents_in(const LayerSettings& settings, std::string_view key) {
   return settings.at(key).get<Dimensions>();
 }
 
@@ -26,7 +26,7 @@ ValueSpec formed(const ValueSpec& input, const Dimensions& extents,
   return {shape, input.steps && steps && shape.rank() >= 2, input.copies};
 }
 
-LayerShape infer_reshape(const Settings& settings,
+LayerShape infer_reshape(const LayerSettings& settings,
                          std::span<const ValueSpec> inputs) {
   const ValueSpec& input = inputs[0];
   const Dimensions extents = extents_in(settings, "shape");
@@ -80,7 +80,7 @@ class Permute final : public Layer {
   Dimensions axes_;
 };
 
-void check_axes(const Settings& settings, const Complaint& complain) {
+void check_axes(const LayerSettings& settings, const Complaint& complain) {
   Dimensions axes = extents_in(settings, "axes");
   std::ranges::sort(axes);
   for (std::size_t i = 0; i < axes.size(); ++i)
@@ -89,7 +89,7 @@ void check_axes(const Settings& settings, const Complaint& complain) {
                                   std::to_string(axes.size() - 1) + " once");
 }
 
-LayerShape infer_permute(const Settings& settings,
+LayerShape infer_permute(const LayerSettings& settings,
                          std::span<const ValueSpec> inputs) {
   const Shape& shape = inputs[0].shape;
   const Dimensions axes = extents_in(settings, "axes");

@@ -74,12 +74,13 @@ class Rrelu final : public Layer {
   tensor::Tensor drawn_;
 };
 
-void check_rrelu(const Settings& settings, const Complaint& complain) {
+void check_rrelu(const LayerSettings& settings, const Complaint& complain) {
   if (settings.number("lower") > settings.number("upper"))
     complain("lower", "is larger than upper");
 }
 
-LayerShape infer_rrelu(const Settings&, std::span<const ValueSpec> inputs) {
+LayerShape infer_rrelu(const LayerSettings&,
+                       std::span<const ValueSpec> inputs) {
   return {.output = inputs[0],
           .flops = numbers_in(inputs[0].shape),
           .buffers = {.gradient_in_place = true, .keeps_output = false},

@@ -51,7 +51,8 @@ class Shift final : public Layer {
 };
 
 template <bool shifts>
-LayerShape infer_scale(const Settings&, std::span<const ValueSpec> inputs) {
+LayerShape infer_scale(const LayerSettings&,
+                       std::span<const ValueSpec> inputs) {
   return {.output = inputs[0],
           .flops = numbers_in(inputs[0].shape),
           .buffers = {.in_place = true,

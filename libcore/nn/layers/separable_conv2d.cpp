@@ -80,13 +80,13 @@ class SeparableConv2d final : public Layer {
   bool frozen_ = false;
 };
 
-LayerShape infer_separable_conv2d(const Settings& settings,
+LayerShape infer_separable_conv2d(const LayerSettings& settings,
                                   std::span<const ValueSpec> inputs) {
-  Settings first = settings;
+  LayerSettings first = settings;
   first.set("bias", false);
   first.set("activation", "identity");
   const LayerShape depthwise = infer_depthwise(first, inputs[0]);
-  Settings second = settings;
+  LayerSettings second = settings;
   for (const char* key : {"kernel", "stride", "dilation"})
     second.set(key, {1, 1});
   LayerShape plan =

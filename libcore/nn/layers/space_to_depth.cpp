@@ -6,7 +6,7 @@
 namespace dl::nn::layers {
 namespace {
 
-device::Strided fold(const Settings& settings, Extents in, Extents out) {
+device::Strided fold(const LayerSettings& settings, Extents in, Extents out) {
   const std::int64_t block = settings.integer("block");
   const std::int64_t run = block * in.channels, row = in.width * in.channels;
   device::Strided s;
@@ -16,7 +16,7 @@ device::Strided fold(const Settings& settings, Extents in, Extents out) {
       .over(run, 1, 1);
 }
 
-LayerShape infer_space_to_depth(const Settings& settings,
+LayerShape infer_space_to_depth(const LayerSettings& settings,
                                 std::span<const ValueSpec> inputs) {
   want_rank(3, inputs[0]);
   const std::int64_t block = settings.integer("block");

@@ -64,7 +64,8 @@ class Stack final : public Layer {
   View mask_;
 };
 
-LayerShape infer_stack(const Settings&, std::span<const ValueSpec> inputs) {
+LayerShape infer_stack(const LayerSettings&,
+                       std::span<const ValueSpec> inputs) {
   ValueSpec form = inputs[0];
   form.copies = 0;
   for (const ValueSpec& input : inputs) {
@@ -83,7 +84,7 @@ LayerShape infer_stack(const Settings&, std::span<const ValueSpec> inputs) {
           .step_by_step = true};
 }
 
-std::int64_t parts_of(const Settings& settings, const ValueSpec& input) {
+std::int64_t parts_of(const LayerSettings& settings, const ValueSpec& input) {
   return settings.has("of") ? settings.integer("of") : input.copies;
 }
 
@@ -117,7 +118,7 @@ class Unstack final : public Layer {
   std::int64_t index_, of_;
 };
 
-LayerShape infer_unstack(const Settings& settings,
+LayerShape infer_unstack(const LayerSettings& settings,
                          std::span<const ValueSpec> inputs) {
   ValueSpec form = inputs[0];
   const std::int64_t of = parts_of(settings, form),

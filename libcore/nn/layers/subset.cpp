@@ -62,12 +62,12 @@ class Subset final : public Layer {
   View mask_;
 };
 
-void check_subset(const Settings& settings, const Complaint& complain) {
+void check_subset(const LayerSettings& settings, const Complaint& complain) {
   if (settings.integer("begin") >= settings.integer("end"))
     complain("end", "want it larger than begin");
 }
 
-LayerShape infer_subset(const Settings& settings,
+LayerShape infer_subset(const LayerSettings& settings,
                         std::span<const ValueSpec> inputs) {
   ValueSpec form = inputs[0];
   const int axis = axis_of(settings, form.shape);
@@ -86,7 +86,7 @@ LayerShape infer_subset(const Settings& settings,
           .step_by_step = axis > 0};
 }
 
-std::optional<Columns> columns(const Settings& settings, int rank) {
+std::optional<Columns> columns(const LayerSettings& settings, int rank) {
   const std::int64_t axis = settings.integer("axis");
   if (axis != -1 && axis != rank - 1) return {};
   return Columns{settings.integer("begin"), settings.integer("end")};

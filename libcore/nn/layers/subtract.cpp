@@ -27,7 +27,8 @@ class Subtract final : public Layer {
   device::Device* device_;
 };
 
-LayerShape infer_subtract(const Settings&, std::span<const ValueSpec> inputs) {
+LayerShape infer_subtract(const LayerSettings&,
+                          std::span<const ValueSpec> inputs) {
   const ValueSpec form = same_form(inputs);
   return {.output = form,
           .flops = numbers_in(form.shape),

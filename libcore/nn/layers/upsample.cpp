@@ -19,7 +19,7 @@ std::span<const std::string_view> names_of<Interpolation>() {
 namespace layers {
 namespace {
 
-device::Strided repeat(const Settings&, Extents in, Extents out) {
+device::Strided repeat(const LayerSettings&, Extents in, Extents out) {
   const std::int64_t rows = out.height / in.height,
                      columns = out.width / in.width, c = in.channels;
   device::Strided s;
@@ -53,7 +53,7 @@ std::unique_ptr<Layer> make_upsample2d(const LayerSite& site, Memory& memory) {
 }
 
 template <int rank>
-LayerShape infer_upsample(const Settings& settings,
+LayerShape infer_upsample(const LayerSettings& settings,
                           std::span<const ValueSpec> inputs) {
   want_rank(rank, inputs[0]);
   const std::vector<std::int64_t> size = settings.integers("size");

@@ -6,12 +6,12 @@
 namespace dl::nn::layers {
 namespace {
 
-device::Strided pad(const Settings& settings, Extents in, Extents out) {
+device::Strided pad(const LayerSettings& settings, Extents in, Extents out) {
   return within(edges_of(settings, "padding"), in, out);
 }
 
 template <int rank>
-LayerShape infer_zero_pad(const Settings& settings,
+LayerShape infer_zero_pad(const LayerSettings& settings,
                           std::span<const ValueSpec> inputs) {
   want_rank(rank, inputs[0]);
   const Edges edges = edges_of(settings, "padding");

@@ -23,7 +23,7 @@ namespace dl::nn {
 // A layer, or what a fusion made of several.
 struct PlannedLayer {
   std::size_t layer = 0;  // whose parameters it has, and whose random numbers
-  Settings settings;
+  LayerSettings settings;
   std::vector<Value> inputs;
   Value output = 0;
   BufferPolicy buffers;

@@ -153,7 +153,7 @@ Schedule schedule_of(const Json& json) {
     schedule.initial = json.get<double>();
     return schedule;
   }
-  const Settings given(json, "schedule");
+  const LayerSettings given(json, "schedule");
   schedule.kind = given.one_of<Schedule::Kind>("schedule");
   schedule.by_epoch = given.at("by") == "epoch";
   schedule.warmup = given.integer("warmup");

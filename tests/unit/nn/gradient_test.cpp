@@ -106,7 +106,7 @@ TEST_CASE("gradients of every loss with every activation of the output",
       if (!goes_with(loss, activation)) continue;
       INFO(name << ", " << name_of(activation));
       NetworkConfig config = sequence("[4]", dense(R"("tanh")") + kSoftmax);
-      Settings& output = config.layers.back().settings;
+      LayerSettings& output = config.layers.back().settings;
       output.set("loss", name);
       output.set("activation", name_of(activation));
       check_gradient(config);
@@ -379,7 +379,7 @@ TEST_CASE("gradients of the CIFAR-10 network at reduced size", "[gradient]") {
   config.inputs[0].shape = {8, 8, 3};
   for (LayerConfig& layer : config.layers) {
     // Smooth, for of so many relus one is always at its kink.
-    Settings& s = layer.settings;
+    LayerSettings& s = layer.settings;
     if (s.has("activation") && s.at("activation") == "relu")
       s.set("activation", "tanh");
     if (layer.type->name == "conv2d")

@@ -194,7 +194,7 @@ TEST_CASE("units beyond all memory are refused, and do not overflow") {
     config.inputs[0].shape = {8, 8};
     config.layers[0].type = &layer_type(type);
     config.layers[0].settings =
-        dl::nn::Settings({{"type", type}, {"units", 2147483647}}, "layer");
+        dl::nn::LayerSettings({{"type", type}, {"units", 2147483647}}, "layer");
     CHECK_THAT(layout_error(config), Catch::Contains("more than 2^40"));
   }
 }

@@ -149,7 +149,7 @@ class RandomGraph {
       forms.push_back(values_[i].form);
       if (forms.back().tokens && type.tokens == nullptr) return;
     }
-    Settings settings(node, "layer");
+    LayerSettings settings(node, "layer");
     ValueSpec output;
     try {
       if (type.complete) type.complete(settings);

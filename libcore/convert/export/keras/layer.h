@@ -43,7 +43,7 @@ Json keras_object(const std::string& type, const Json& config);
 class KerasLayer {
  public:
   const nn::LayerConfig& config;
-  const nn::Settings& settings;
+  const nn::LayerSettings& settings;
   const nn::LayerLayout& layout;
   const KerasFormat format;
 

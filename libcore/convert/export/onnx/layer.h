@@ -38,7 +38,7 @@ class OnnxLayer {
  public:
   OnnxGraph& graph;
   const nn::LayerConfig& config;
-  const nn::Settings& settings;
+  const nn::LayerSettings& settings;
   std::vector<nn::ValueSpec> inputs;  // as its type sees them
   nn::ValueSpec output;
 

@@ -13,7 +13,7 @@ namespace dl::nn::layers {
 
 // Counted from the first of an example; the key's may be negative, from behind.
 // Throws Error: kConfig, an input of this shape has none such.
-inline int axis_of(const Settings& settings, const tensor::Shape& input) {
+inline int axis_of(const LayerSettings& settings, const tensor::Shape& input) {
   const std::int64_t axis = settings.integer("axis");
   const std::int64_t from_front = axis < 0 ? axis + input.rank() : axis;
   if (from_front < 0 || from_front >= input.rank())

@@ -54,8 +54,9 @@ void Convolution::backward(const Flow& flow, const Step&) {
     kernel_->backward_data(flow.dx[0], flow.dy, site_.parameters[0]);
 }
 
-LayerShape infer_convolution(const Settings& settings, const ValueSpec& input,
-                             std::int64_t filters, std::int64_t groups) {
+LayerShape infer_convolution(const LayerSettings& settings,
+                             const ValueSpec& input, std::int64_t filters,
+                             std::int64_t groups) {
   const Window w = window_of(settings);
   const tensor::Shape output = slide(w, input.shape, filters);
   const std::int64_t channels = input.shape.back() / groups;
@@ -86,7 +87,7 @@ LayerShape infer_convolution(const Settings& settings, const ValueSpec& input,
 
 namespace {
 
-std::int64_t depthwise_filters(const Settings& settings,
+std::int64_t depthwise_filters(const LayerSettings& settings,
                                const tensor::Shape& input) {
   return checked_shape({input.back(), settings.integer("depth_multiplier")},
                        "its output")
@@ -95,13 +96,14 @@ std::int64_t depthwise_filters(const Settings& settings,
 
 }  // namespace
 
-LayerShape infer_depthwise(const Settings& settings, const ValueSpec& input) {
+LayerShape infer_depthwise(const LayerSettings& settings,
+                           const ValueSpec& input) {
   return infer_convolution(settings, input,
                            depthwise_filters(settings, input.shape),
                            input.shape.back());
 }
 
-device::Conv2dSpec depthwise_spec(const Settings& settings,
+device::Conv2dSpec depthwise_spec(const LayerSettings& settings,
                                   const tensor::Shape& input) {
   device::Conv2dSpec spec = conv2d_spec(window_of(settings), input,
                                         depthwise_filters(settings, input));

@@ -12,12 +12,14 @@ namespace dl::nn::layers {
 
 // LayerShape of a layer with convolution_keys(): a weight [filters, ..,
 // channels / groups] and perhaps a bias.
-LayerShape infer_convolution(const Settings& settings, const ValueSpec& input,
-                             std::int64_t filters, std::int64_t groups = 1);
+LayerShape infer_convolution(const LayerSettings& settings,
+                             const ValueSpec& input, std::int64_t filters,
+                             std::int64_t groups = 1);
 
 // As many groups as channels, with so many filters each.
-LayerShape infer_depthwise(const Settings& settings, const ValueSpec& input);
-device::Conv2dSpec depthwise_spec(const Settings& settings,
+LayerShape infer_depthwise(const LayerSettings& settings,
+                           const ValueSpec& input);
+device::Conv2dSpec depthwise_spec(const LayerSettings& settings,
                                   const tensor::Shape& input);
 Key depth_multiplier_key();
 

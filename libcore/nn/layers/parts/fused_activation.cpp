@@ -7,16 +7,17 @@ namespace dl::nn::layers {
 using device::Activation;
 using tensor::View;
 
-bool is_linear(const Settings& settings) {
+bool is_linear(const LayerSettings& settings) {
   return settings.activation("activation").kind == Activation::kIdentity;
 }
 
-BufferPolicy activated(const Settings& settings) {
+BufferPolicy activated(const LayerSettings& settings) {
   const bool linear = is_linear(settings);
   return {.keeps_output = !linear, .spoils_gradient = !linear};
 }
 
-double activation_flops(const Settings& settings, const tensor::Shape& output) {
+double activation_flops(const LayerSettings& settings,
+                        const tensor::Shape& output) {
   return is_linear(settings) ? 0 : numbers_in(output);
 }
 

@@ -11,12 +11,13 @@
 namespace dl::nn::layers {
 
 // The buffers of a layer that ends in the `activation` of the settings.
-BufferPolicy activated(const Settings& settings);
+BufferPolicy activated(const LayerSettings& settings);
 // Whether that is none: such a layer absorbs a scaling.
-bool is_linear(const Settings& settings);
+bool is_linear(const LayerSettings& settings);
 
 // Operations of the `activation` of the settings on such an output.
-double activation_flops(const Settings& settings, const tensor::Shape& output);
+double activation_flops(const LayerSettings& settings,
+                        const tensor::Shape& output);
 
 class FusedActivation {
  public:

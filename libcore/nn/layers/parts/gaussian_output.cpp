@@ -100,12 +100,12 @@ class GaussianOutput final : public OutputLayer {
 
 }  // namespace
 
-bool is_gaussian(const Settings& settings) {
+bool is_gaussian(const LayerSettings& settings) {
   return settings.loss("loss").kind == device::Loss::kGaussian;
 }
 
-Settings doubled(const Settings& settings) {
-  Settings both = settings;
+LayerSettings doubled(const LayerSettings& settings) {
+  LayerSettings both = settings;
   both.set("units", 2 * settings.integer("units"));
   return both;
 }

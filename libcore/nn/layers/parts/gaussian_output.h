@@ -10,11 +10,11 @@
 
 namespace dl::nn::layers {
 
-bool is_gaussian(const Settings& settings);
+bool is_gaussian(const LayerSettings& settings);
 
 // The same settings with the units that come before, or those that come out of
 // a form with as many.
-Settings doubled(const Settings& settings);
+LayerSettings doubled(const LayerSettings& settings);
 ValueSpec halved(ValueSpec form);
 
 // The layer that gives what its loss looks at: means and logarithms of

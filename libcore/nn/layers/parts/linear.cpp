@@ -9,7 +9,7 @@ namespace dl::nn::layers {
 using tensor::Shape;
 using tensor::View;
 
-LayerShape infer_linear(const Settings& settings, const ValueSpec& input) {
+LayerShape infer_linear(const LayerSettings& settings, const ValueSpec& input) {
   const std::int64_t units = settings.integer("units");
   const bool bias = settings.flag("bias");
   const std::int64_t steps = input.steps ? input.shape[0] : 1;

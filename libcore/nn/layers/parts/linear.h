@@ -14,7 +14,7 @@ namespace dl::nn::layers {
 // LayerShape for settings with `units`, `bias`, `activation` and perhaps
 // `tied_to`: weight and perhaps bias; a sequence is taken step by step, all
 // else as one row.
-LayerShape infer_linear(const Settings& settings, const ValueSpec& input);
+LayerShape infer_linear(const LayerSettings& settings, const ValueSpec& input);
 
 // x: [n, inputs] and y: [n, units] in any shape with these elements, n being
 // examples or their steps; weight [units, inputs], or the [inputs, units] of

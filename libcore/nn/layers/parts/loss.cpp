@@ -37,26 +37,26 @@ bool needs_activation(Loss kind) {
 }
 
 // Two weights, of no and yes, belong to the one output of a binary loss.
-bool has_two_classes(const Settings& settings) {
+bool has_two_classes(const LayerSettings& settings) {
   return settings.integer("units") == 1 &&
          is_binary(settings.loss("loss").kind);
 }
 
 // Weights that the data are still to say are none yet.
-std::vector<double> class_weights(const Settings& settings) {
+std::vector<double> class_weights(const LayerSettings& settings) {
   if (!settings.has("class_weights") ||
       !settings.at("class_weights").is_array())
     return {};
   return settings.at("class_weights").get<std::vector<double>>();
 }
 
-double weight_of(const Settings& settings) {
+double weight_of(const LayerSettings& settings) {
   return settings.has("loss_weight") ? settings.number("loss_weight") : 1;
 }
 
 std::string quoted(Loss kind) { return "'" + std::string(name_of(kind)) + "'"; }
 
-void check_weights(const Settings& settings, Loss kind,
+void check_weights(const LayerSettings& settings, Loss kind,
                    const Complaint& complain) {
   const std::vector<double> weights = class_weights(settings);
   if (looks_at_all_outputs(kind))
@@ -98,7 +98,7 @@ void check_logits(Loss kind, Activation activation, const Complaint& complain) {
 
 }  // namespace
 
-std::int64_t class_weights_wanted(const Settings& settings) {
+std::int64_t class_weights_wanted(const LayerSettings& settings) {
   return has_two_classes(settings) ? 2 : settings.integer("units");
 }
 
@@ -124,7 +124,7 @@ std::vector<Key> loss_keys() {
                     "else \"labels\".")};
 }
 
-device::LossSpec loss_of(const Settings& settings) {
+device::LossSpec loss_of(const LayerSettings& settings) {
   device::LossSpec spec = settings.loss("loss");
   if (settings.has("label_smoothing"))
     spec.smoothing = settings.number("label_smoothing");
@@ -136,15 +136,15 @@ device::LossSpec loss_of(const Settings& settings) {
   return spec;
 }
 
-bool is_from_logits(const Settings& settings) {
+bool is_from_logits(const LayerSettings& settings) {
   return settings.has("from_logits") && settings.flag("from_logits");
 }
 
-bool is_over_steps(const Settings& settings) {
+bool is_over_steps(const LayerSettings& settings) {
   return settings.has("mean_over") && settings.text("mean_over") == kMeans[1];
 }
 
-OutputSpec output_spec(const Settings& settings) {
+OutputSpec output_spec(const LayerSettings& settings) {
   return {.units = settings.integer("units"),
           .loss = loss_of(settings),
           .activation = settings.activation("activation")};
@@ -154,7 +154,7 @@ Activation activation_for(Loss loss) {
   return activation_inside(loss).value_or(Activation::kIdentity);
 }
 
-void complete_output(Settings& settings) {
+void complete_output(LayerSettings& settings) {
   if (settings.has("activation")) return;
   settings.set("activation",
                spell(is_from_logits(settings)
@@ -162,7 +162,7 @@ void complete_output(Settings& settings) {
                          : activation_for(settings.loss("loss").kind)));
 }
 
-void check_loss(const Settings& settings, const Complaint& complain) {
+void check_loss(const LayerSettings& settings, const Complaint& complain) {
   const Loss kind = settings.loss("loss").kind;
   const Activation activation = settings.activation("activation").kind;
   if (is_from_logits(settings))

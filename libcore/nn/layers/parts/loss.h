@@ -14,28 +14,28 @@ namespace dl::nn::layers {
 // loss and all that says how it counts.
 std::vector<Key> loss_keys();
 // How many class_weights an output has: one for each class or unit.
-std::int64_t class_weights_wanted(const Settings& settings);
+std::int64_t class_weights_wanted(const LayerSettings& settings);
 
 // Loss of the settings, without weights of classes and of the loss.
-device::LossSpec loss_of(const Settings& settings);
+device::LossSpec loss_of(const LayerSettings& settings);
 
 // Whether the outputs are logits, and the loss has its activation inside; and
 // whether that is the mean over the steps, or pixels, of a mini-batch that
 // count, not over examples.
-bool is_from_logits(const Settings& settings);
-bool is_over_steps(const Settings& settings);
+bool is_from_logits(const LayerSettings& settings);
+bool is_over_steps(const LayerSettings& settings);
 
 // Output of settings with units, activation and loss_keys().
-OutputSpec output_spec(const Settings& settings);
+OutputSpec output_spec(const LayerSettings& settings);
 // Gives them the activation that follows from the loss, where they have none.
-void complete_output(Settings& settings);
+void complete_output(LayerSettings& settings);
 
 // The activation that goes with the loss where none is said.
 device::Activation activation_for(device::Loss loss);
 
 // Finds what does not go together; settings has units, activation and
 // loss_keys().
-void check_loss(const Settings& settings, const Complaint& complain);
+void check_loss(const LayerSettings& settings, const Complaint& complain);
 
 class OutputLoss {
  public:

@@ -24,7 +24,7 @@ void want_rank(int rank, const ValueSpec& input) {
             (rank == 2 ? steps_hint(input.shape) : "")};
 }
 
-Edges edges_of(const Settings& settings, std::string_view key) {
+Edges edges_of(const LayerSettings& settings, std::string_view key) {
   const std::vector<std::int64_t> all = settings.integers(key);
   if (all.size() == 2) return {.left = all[0], .right = all[1]};
   return {all[0], all[1], all[2], all[3]};

@@ -24,7 +24,7 @@ void want_rank(int rank, const ValueSpec& input);
 struct Edges {
   std::int64_t top = 0, bottom = 0, left = 0, right = 0;
 };
-Edges edges_of(const Settings& settings, std::string_view key);
+Edges edges_of(const LayerSettings& settings, std::string_view key);
 // Where what lies within the edges goes in the whole.
 device::Strided within(const Edges& edges, Extents inner, Extents whole);
 
@@ -32,7 +32,7 @@ device::Strided within(const Edges& edges, Extents inner, Extents whole);
 LayerShape moved(const ValueSpec& input, Extents output);
 
 // Places to which pixels of an example move, y's for x's.
-using Move = device::Strided (*)(const Settings& settings, Extents in,
+using Move = device::Strided (*)(const LayerSettings& settings, Extents in,
                                  Extents out);
 
 // Elements without a source are 0 in y; elements without a target have gradient

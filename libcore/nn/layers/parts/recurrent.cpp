@@ -21,13 +21,13 @@ namespace {
 using tensor::View;
 
 // A key that only some cells have.
-bool is_on(const Settings& settings, std::string_view key) {
+bool is_on(const LayerSettings& settings, std::string_view key) {
   return settings.has(key) && settings.flag(key);
 }
 
 // Specification of one direction. The caller chooses its part of rows [steps, 2
 // units].
-device::RecurrentSpec spec_of(device::Cell cell, const Settings& settings,
+device::RecurrentSpec spec_of(device::Cell cell, const LayerSettings& settings,
                               const tensor::Shape& input) {
   device::RecurrentSpec spec{
       .cell = cell,
@@ -43,7 +43,7 @@ device::RecurrentSpec spec_of(device::Cell cell, const Settings& settings,
   return spec;
 }
 
-bool has_peepholes(const Settings& settings) {
+bool has_peepholes(const LayerSettings& settings) {
   return is_on(settings, "peepholes");
 }
 
@@ -212,7 +212,7 @@ std::vector<Key> recurrent_keys(device::Cell cell) {
   return keys;
 }
 
-LayerShape infer_recurrent(device::Cell cell, const Settings& settings,
+LayerShape infer_recurrent(device::Cell cell, const LayerSettings& settings,
                            const ValueSpec& input) {
   if (input.shape.rank() != 2)
     throw Error{Code::kConfig,

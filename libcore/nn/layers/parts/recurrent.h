@@ -27,7 +27,7 @@ std::vector<Key> recurrent_keys(device::Cell cell);
 // `peepholes`, peephole; with both directions, the same again as
 // backward_weight, ...
 // Throws Error: kConfig, the input is no sequence.
-LayerShape infer_recurrent(device::Cell cell, const Settings& settings,
+LayerShape infer_recurrent(device::Cell cell, const LayerSettings& settings,
                            const ValueSpec& input);
 
 std::unique_ptr<Layer> make_recurrent(device::Cell cell, const LayerSite& site,
@@ -36,19 +36,20 @@ std::unique_ptr<Layer> make_recurrent(device::Cell cell, const LayerSite& site,
 // The type of layers of such a cell.
 template <device::Cell cell>
 LayerType recurrent_type(std::string_view name, std::string_view words) {
-  return {.name = name,
-          .words = words,
-          .keys = recurrent_keys(cell),
-          .trains = Trains::kRecurrentWeights,
-          .recurrent = true,
-          .infer =
-              [](const Settings& settings, std::span<const ValueSpec> inputs) {
-                return infer_recurrent(cell, settings, inputs[0]);
-              },
-          .make =
-              [](const LayerSite& site, Memory& memory) {
-                return make_recurrent(cell, site, memory);
-              }};
+  return {
+      .name = name,
+      .words = words,
+      .keys = recurrent_keys(cell),
+      .trains = Trains::kRecurrentWeights,
+      .recurrent = true,
+      .infer =
+          [](const LayerSettings& settings, std::span<const ValueSpec> inputs) {
+            return infer_recurrent(cell, settings, inputs[0]);
+          },
+      .make =
+          [](const LayerSite& site, Memory& memory) {
+            return make_recurrent(cell, site, memory);
+          }};
 }
 
 }  // namespace layers

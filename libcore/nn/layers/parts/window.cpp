@@ -126,7 +126,7 @@ const char* wanted(std::size_t axes) {
 
 }  // namespace
 
-Window window_of(const Settings& settings) {
+Window window_of(const LayerSettings& settings) {
   Window window{.kernel = settings.integers("kernel"),
                 .stride = settings.integers("stride"),
                 .dilation = {},
@@ -136,7 +136,7 @@ Window window_of(const Settings& settings) {
   return window;
 }
 
-void stride_as_kernel(Settings& settings) {
+void stride_as_kernel(LayerSettings& settings) {
   if (!settings.has("stride")) settings.set("stride", settings.at("kernel"));
 }
 

@@ -29,9 +29,9 @@ struct Window {
 };
 
 // kernel, stride and padding of the settings, and dilation where they have it.
-Window window_of(const Settings& settings);
+Window window_of(const LayerSettings& settings);
 // Sets the default stride of pooling.
-void stride_as_kernel(Settings& settings);
+void stride_as_kernel(LayerSettings& settings);
 
 // The keys of a window over so many axes; `kernel` is its default.
 std::vector<Key> convolution_keys(int axes);

@@ -22,7 +22,7 @@ class Alone {
   std::vector<double> forward(const std::string& layer, const Shape& input) {
     const Json json = Json::parse(layer);
     const LayerType& type = layer_type(json.at("type").get<std::string>());
-    Settings settings(json, "layer");
+    LayerSettings settings(json, "layer");
     if (type.complete) type.complete(settings);
     Memory memory(*device_);
     const ValueSpec form{input};

@@ -80,7 +80,7 @@ class Alone {
  private:
   std::unique_ptr<device::Device> device_;
   Memory memory_;
-  Settings settings_;
+  LayerSettings settings_;
   std::unique_ptr<Layer> layer_;
   Step step_;
 };
