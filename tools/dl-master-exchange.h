@@ -8,7 +8,7 @@
 
 #include "libcore/base/log.h"
 #include "libcore/cli/options.h"
-#include "libcore/cluster/plan/master_options.h"
+#include "libcore/cluster/run_config/master_options.h"
 
 inline void declare_averaging(dl::cli::Options& opt,
                               dl::cluster::AveragingOptions& a) {

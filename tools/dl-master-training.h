@@ -5,7 +5,7 @@
 #define DL_TOOLS_DL_MASTER_TRAINING_H_
 
 #include "libcore/cli/options.h"
-#include "libcore/cluster/plan/master_options.h"
+#include "libcore/cluster/run_config/master_options.h"
 #include "tools/dl-master-exchange.h"
 
 inline void declare_training(dl::cli::Options& opt,

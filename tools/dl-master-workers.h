@@ -4,7 +4,7 @@
 #define DL_TOOLS_DL_MASTER_WORKERS_H_
 
 #include "libcore/cli/options.h"
-#include "libcore/cluster/plan/master_options.h"
+#include "libcore/cluster/run_config/master_options.h"
 
 inline void declare_workers(dl::cli::Options& opt,
                             dl::cluster::MasterOptions& m) {

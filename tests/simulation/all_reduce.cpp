@@ -21,7 +21,7 @@ constexpr double kBytes = 1e9 / 8;  // of a gigabit
 
 class Synchronous {
  public:
-  Synchronous(const Plan& plan, const HostModel& model, Reduce kind,
+  Synchronous(const RunConfig& plan, const HostModel& model, Reduce kind,
               RunState& state, const dl::Log& log, Looks looks)
       : plan_(plan),
         model_(model),
@@ -52,7 +52,7 @@ class Synchronous {
  private:
   void step(std::int64_t index);
 
-  const Plan& plan_;
+  const RunConfig& plan_;
   const HostModel& model_;
   Examples examples_;
   RunState& state_;
@@ -127,7 +127,7 @@ double seconds_of_reduce(const HostModel& model, Reduce kind, double bytes) {
 }
 
 dl::Json train_synchronously(
-    const Plan& plan, const HostModel& model, Reduce kind,
+    const RunConfig& plan, const HostModel& model, Reduce kind,
     const std::function<void(const EpochResult&)>& told, RunState& state,
     const dl::Log& log, Looks looks) {
   state = plan.start();

@@ -11,7 +11,7 @@
 #include <functional>
 #include <string>
 
-#include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/run_config/run_config.h"
 #include "tests/simulation/training.h"
 
 namespace simulated {
@@ -27,7 +27,7 @@ double seconds_of_reduce(const HostModel& model, Reduce kind, double bytes);
 // worker's; and what dl-master would report. state: as it ended. Throws Error:
 // kConfig, something is not finite.
 dl::Json train_synchronously(
-    const dl::cluster::Plan& plan, const HostModel& model, Reduce kind,
+    const dl::cluster::RunConfig& plan, const HostModel& model, Reduce kind,
     const std::function<void(const EpochResult&)>& told,
     dl::cluster::RunState& state, const dl::Log& log, Looks looks = {});
 

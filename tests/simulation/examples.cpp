@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kEvaluated = 250;  // at a time
 
-RecordStore store(const MasterData& data, const Plan& plan,
+RecordStore store(const MasterData& data, const RunConfig& plan,
                   const dl::Log& log) {
   const auto fetch = [](std::uint32_t,
                         std::uint32_t) -> std::vector<std::byte> {
@@ -31,7 +31,7 @@ RecordStore store(const MasterData& data, const Plan& plan,
 
 }  // namespace
 
-Examples::Examples(const Plan& plan, const dl::Log& log)
+Examples::Examples(const RunConfig& plan, const dl::Log& log)
     : plan_(plan), training_(store(*plan.training, plan, log)) {
   if (!plan.evaluation || plan.settings.evaluations.empty()) return;
   evaluation_.emplace(store(*plan.evaluation, plan, log));

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "libcore/cluster/loading/batches.h"
-#include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/run_config/run_config.h"
 #include "libcore/cluster/run_dir/run_state.h"
 #include "libcore/eval/outputs.h"
 
@@ -16,7 +16,7 @@ namespace simulated {
 
 class Examples {
  public:
-  Examples(const dl::cluster::Plan& plan, const dl::Log& log);
+  Examples(const dl::cluster::RunConfig& plan, const dl::Log& log);
 
   // Place of a reader in an epoch.
   struct Reader {
@@ -34,7 +34,7 @@ class Examples {
   std::map<std::string, double> evaluate(const dl::cluster::RunState& state);
 
  private:
-  const dl::cluster::Plan& plan_;
+  const dl::cluster::RunConfig& plan_;
   dl::cluster::RecordStore training_;
   std::optional<dl::cluster::RecordStore> evaluation_;
   dl::eval::Subjects subjects_;

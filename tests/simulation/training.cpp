@@ -39,7 +39,7 @@ Settings settings_for(Settings settings) {
 
 }  // namespace
 
-World::World(const Plan& the_plan, const HostModel& the_model,
+World::World(const RunConfig& the_plan, const HostModel& the_model,
              const dl::Log& the_log)
     : plan(the_plan),
       model(the_model),
@@ -63,7 +63,7 @@ Json EpochResult::to_json() const {
   return json;
 }
 
-Training::Training(const Plan& plan, const HostModel& model,
+Training::Training(const RunConfig& plan, const HostModel& model,
                    const Limits& limits, bool apply, const dl::Log& log,
                    const std::string& events)
     : world_(plan, model, log),

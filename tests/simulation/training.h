@@ -37,7 +37,7 @@ class Training : private dl::cluster::MasterLink {
   // plan outlives it.  apply: each worker applies the updates that it is sent,
   // rather than look up what the master made of them; that takes longer and
   // comes to the same.  events: where the history goes, by simulated time.
-  Training(const dl::cluster::Plan& plan, const HostModel& model,
+  Training(const dl::cluster::RunConfig& plan, const HostModel& model,
            const dl::cluster::Limits& limits, bool apply, const dl::Log& log,
            const std::string& events = "/dev/null");
   ~Training() override;

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "libcore/cluster/plan/plan.h"
 #include "libcore/cluster/protocol/wire.h"
+#include "libcore/cluster/run_config/run_config.h"
 #include "tests/simulation/event_queue.h"
 #include "tests/simulation/examples.h"
 #include "tests/simulation/history.h"
@@ -21,11 +21,11 @@ namespace simulated {
 class Worker;
 
 struct World {
-  World(const dl::cluster::Plan& the_plan, const HostModel& the_model,
+  World(const dl::cluster::RunConfig& the_plan, const HostModel& the_model,
         const dl::Log& the_log);
   ~World();
 
-  const dl::cluster::Plan& plan;
+  const dl::cluster::RunConfig& plan;
   const HostModel model;
   const dl::Log log;
   EventQueue queue;

@@ -21,7 +21,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/cli/tool.h"
-#include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/run_config/run_config.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/hex.h"
 #include "tests/simulation/all_reduce.h"
@@ -151,7 +151,7 @@ dl::Log quiet_log() {
 }
 
 // Returns the report; state: as it ended.
-Json train(const Args& a, const dl::cluster::Plan& plan,
+Json train(const Args& a, const dl::cluster::RunConfig& plan,
            const std::function<void(const simulated::EpochResult&)>& told,
            const simulated::Looks& looks, dl::cluster::RunState& state) {
   if (!a.all_reduce.empty())
@@ -172,8 +172,8 @@ void run(Args& a) {
   a.master.version = DL_VERSION;
   // As with --local: one worker waits for its update.
   a.master.local = a.hosts.workers;
-  const dl::cluster::Plan plan =
-      dl::cluster::make_plan(a.master, "/nonexistent", quiet_log());
+  const dl::cluster::RunConfig plan =
+      dl::cluster::make_run_config(a.master, "/nonexistent", quiet_log());
   Json epochs = Json::array();
   const auto told = [&](const simulated::EpochResult& epoch) {
     print(epoch);

@@ -8,10 +8,10 @@
 #include "libcore/base/display.h"
 #include "libcore/cluster/master/epoch/pretraining.h"
 #include "libcore/cluster/master/master_run.h"
-#include "libcore/cluster/plan/choose_mode.h"
-#include "libcore/cluster/plan/draw_augmented.h"
-#include "libcore/cluster/plan/host_list.h"
-#include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/run_config/choose_mode.h"
+#include "libcore/cluster/run_config/draw_augmented.h"
+#include "libcore/cluster/run_config/host_list.h"
+#include "libcore/cluster/run_config/run_config.h"
 #include "libcore/cluster/run_dir/replay.h"
 #include "libcore/cluster/run_dir/run_files.h"
 #include "libcore/cluster/transport/master_address.h"
@@ -115,7 +115,7 @@ Outcome dry_run(MasterOptions options, const Log& log) {
       if (!io::names_file(operand))
         throw Error{Code::kUsage, "--dry-run looks at shards, not at a stream"};
   choose_mode(options, log);
-  const Plan plan = make_plan(options, "", log);
+  const RunConfig plan = make_run_config(options, "", log);
   limits_of(options);
   return {plan.to_text(), plan.to_json()};
 }
@@ -132,7 +132,7 @@ Outcome preview_augmentation(MasterOptions options, const Log& log) {
   options.dry_run = true;
   options.eval_data.clear();
   choose_mode(options, log);
-  const Plan plan = make_plan(options, "", log);
+  const RunConfig plan = make_run_config(options, "", log);
   draw_augmented(plan.model.config, *plan.training, options.preview_augment);
   return {};
 }

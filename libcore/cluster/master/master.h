@@ -9,7 +9,7 @@
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/base/log.h"
-#include "libcore/cluster/plan/master_options.h"
+#include "libcore/cluster/run_config/master_options.h"
 
 namespace dl::cluster {
 

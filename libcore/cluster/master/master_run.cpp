@@ -22,9 +22,9 @@
 #include "libcore/cluster/master/link/master_socket.h"
 #include "libcore/cluster/master/members/farewell.h"
 #include "libcore/cluster/master/progress_line.h"
-#include "libcore/cluster/plan/choose_mode.h"
-#include "libcore/cluster/plan/plan.h"
-#include "libcore/cluster/plan/run_store.h"
+#include "libcore/cluster/run_config/choose_mode.h"
+#include "libcore/cluster/run_config/run_config.h"
+#include "libcore/cluster/run_config/run_store.h"
 #include "libcore/cluster/settings/worker_advice.h"
 #include "libcore/eval/model.h"
 #include "libcore/io/hex.h"
@@ -90,7 +90,7 @@ class Master {
   const MasterOptions& options_;
   const Log& log_;
   RunStore store_;
-  Plan plan_;
+  RunConfig plan_;
   RunState state_;  // as the store had it, until the context has it
 
   std::string run_ = new_run_id();
@@ -113,7 +113,7 @@ class Master {
 };
 
 Outcome Master::run() {
-  plan_ = make_plan(options_, store_.path(), log_);
+  plan_ = make_run_config(options_, store_.path(), log_);
   std::vector<RouterSocket::Incoming> first;
   // A start that fails leaves an earlier run as it is, and no new one.
   const bool anew = options_.fresh || !store_.holds_run();

@@ -63,7 +63,7 @@ std::size_t in_a_row(std::size_t bytes) {
 
 }  // namespace
 
-Estimate estimate_of(const Plan& plan, const Limits& limits, bool local) {
+Estimate estimate_of(const RunConfig& plan, const Limits& limits, bool local) {
   Estimate estimate;
   estimate.parameters = plan.parameters;
   estimate.settings = plan.settings;

@@ -18,14 +18,14 @@
 #include <vector>
 
 #include "libcore/cluster/master/epoch/phase.h"
-#include "libcore/cluster/plan/plan.h"
 #include "libcore/cluster/protocol/probe.h"
 #include "libcore/cluster/report/estimate.h"
+#include "libcore/cluster/run_config/run_config.h"
 
 namespace dl::cluster {
 
 // All but what is measured.
-Estimate estimate_of(const Plan& plan, const Limits& limits, bool local);
+Estimate estimate_of(const RunConfig& plan, const Limits& limits, bool local);
 
 class EstimateRound : public Phase {
  public:

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "libcore/cluster/master/master_run.h"
-#include "libcore/cluster/plan/choose_mode.h"
-#include "libcore/cluster/plan/plan.h"
-#include "libcore/cluster/plan/read_network.h"
 #include "libcore/cluster/protocol/endpoint.h"
+#include "libcore/cluster/run_config/choose_mode.h"
+#include "libcore/cluster/run_config/read_network.h"
+#include "libcore/cluster/run_config/run_config.h"
 #include "libcore/cluster/run_dir/run_directory.h"
 #include "libcore/cluster/run_dir/run_files.h"
 #include "libcore/io/source.h"
@@ -43,7 +43,7 @@ void check_whole(const MasterOptions& options) {
     if (!std::ranges::all_of(*operands, io::names_file)) return;
   MasterOptions whole = options;
   choose_mode(whole, silent());
-  make_plan(whole, "", silent());
+  make_run_config(whole, "", silent());
 }
 
 // Where a run listens, for the next: workers come back there.

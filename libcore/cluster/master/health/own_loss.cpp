@@ -59,7 +59,7 @@ struct Measured {
 };
 
 // Throws Error: kData, kNoInput, kIo, a record cannot be read.
-std::optional<OwnLoss> measure(const Plan& plan, const RunState& state,
+std::optional<OwnLoss> measure(const RunConfig& plan, const RunState& state,
                                const Measured& of) {
   const double began = monotonic_seconds();
   const std::int64_t size = std::min(plan.settings.batch, kMostInBatch);
@@ -95,7 +95,7 @@ std::optional<OwnLoss> measure(const Plan& plan, const RunState& state,
 
 }  // namespace
 
-void measure_losses(const Plan& plan, RunContext& context) {
+void measure_losses(const RunConfig& plan, RunContext& context) {
   const auto look = [&plan, &context](const Measured& of) {
     std::optional<OwnLoss> loss;
     try {

@@ -5,7 +5,7 @@
 #define DL_LIBCORE_CLUSTER_MASTER_HEALTH_OWN_LOSS_H_
 
 #include "libcore/cluster/master/run_context.h"
-#include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/run_config/run_config.h"
 
 namespace dl::cluster {
 
@@ -14,7 +14,7 @@ namespace dl::cluster {
 // dropout and the mini-batch's own statistics, and infinite where they are not
 // finite.  Nothing: there is too little data, or it cannot be read here.  That
 // takes some seconds at most, loss_of a tenth of one, unless a mini-batch does.
-void measure_losses(const Plan& plan, RunContext& context);
+void measure_losses(const RunConfig& plan, RunContext& context);
 
 }  // namespace dl::cluster
 

@@ -1,7 +1,7 @@
 #include "libcore/cluster/master/health/verdict.h"
 
-#include "libcore/cluster/plan/choose_normalizers.h"
-#include "libcore/cluster/plan/oddities.h"
+#include "libcore/cluster/run_config/choose_normalizers.h"
+#include "libcore/cluster/run_config/oddities.h"
 #include "libcore/cluster/run_dir/divergence.h"
 #include "libcore/nn/data/baseline_loss.h"
 
@@ -17,7 +17,7 @@ bool has_constant_features(const data::Metadata& metadata) {
 }
 
 // Advice for a run that has learnt nothing.
-std::string remedy(const Plan& plan, const RunState& state,
+std::string remedy(const RunConfig& plan, const RunState& state,
                    const HeldOut& held_out) {
   if (plan.training && has_constant_features(plan.training->metadata()))
     return "all examples have the same features: look at how they were made";
@@ -27,7 +27,7 @@ std::string remedy(const Plan& plan, const RunState& state,
 }
 
 // By some of the labels; nothing: they cannot be read any more.
-std::optional<nn::BestConstant> constant_of(const Plan& plan,
+std::optional<nn::BestConstant> constant_of(const RunConfig& plan,
                                             MasterData& data) {
   constexpr double kSure = 2;
   try {
@@ -42,7 +42,7 @@ std::optional<nn::BestConstant> constant_of(const Plan& plan,
   }
 }
 
-HeldOut held_out_of(const Plan& plan, const RunState& state) {
+HeldOut held_out_of(const RunConfig& plan, const RunState& state) {
   HeldOut held_out{plan.settings.metric,
                    plan.evaluation ? plan.evaluation->examples() : 0,
                    plan.loss_of_chance, plan.label_weight};
@@ -61,13 +61,13 @@ HeldOut held_out_of(const Plan& plan, const RunState& state) {
 
 }  // namespace
 
-std::string remedy_of_scale(const Plan& plan) {
+std::string remedy_of_scale(const RunConfig& plan) {
   if (!plan.training) return "";
   return remedy_of_scale(plan.model.config, plan.model.normalizers.input(0),
                          plan.training->metadata());
 }
 
-void judge(const MasterOptions& options, const Plan& plan,
+void judge(const MasterOptions& options, const RunConfig& plan,
            const RunStore& store, const RunState& state, Outcome& outcome) {
   const HeldOut held_out = held_out_of(plan, state);
   const bool ignores =

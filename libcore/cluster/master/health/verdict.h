@@ -6,20 +6,20 @@
 #include <string>
 
 #include "libcore/cluster/master/master.h"
-#include "libcore/cluster/plan/plan.h"
-#include "libcore/cluster/plan/run_store.h"
 #include "libcore/cluster/report/report.h"
+#include "libcore/cluster/run_config/run_config.h"
+#include "libcore/cluster/run_config/run_store.h"
 
 namespace dl::cluster {
 
 // Whether the model is much worse than one that the run had, or of no use: the
 // outcome's verdict or its remark.
-void judge(const MasterOptions& options, const Plan& plan,
+void judge(const MasterOptions& options, const RunConfig& plan,
            const RunStore& store, const RunState& state, Outcome& outcome);
 
 // The part of a remedy that is for features which are not normalized, as a
 // clause that others follow; "": it is not for these.
-std::string remedy_of_scale(const Plan& plan);
+std::string remedy_of_scale(const RunConfig& plan);
 
 // Sharing: that the model lacks much of what workers have learnt; "": it does
 // not.

@@ -11,7 +11,7 @@
 
 #include "libcore/cluster/master/coordinator.h"
 #include "libcore/cluster/master/launch/started_workers.h"
-#include "libcore/cluster/plan/master_options.h"
+#include "libcore/cluster/run_config/master_options.h"
 #include "libcore/cluster/transport/transport.h"
 
 namespace dl::cluster {

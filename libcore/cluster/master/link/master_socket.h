@@ -9,8 +9,8 @@
 #include <string>
 
 #include "libcore/base/log.h"
-#include "libcore/cluster/plan/master_options.h"
 #include "libcore/cluster/protocol/message_limits.h"
+#include "libcore/cluster/run_config/master_options.h"
 #include "libcore/cluster/transport/local_socket.h"
 #include "libcore/cluster/transport/transport.h"
 

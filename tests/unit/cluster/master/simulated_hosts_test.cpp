@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "libcore/base/json.h"
-#include "libcore/cluster/plan/master_options.h"
+#include "libcore/cluster/run_config/master_options.h"
 #include "tests/simulation/all_reduce.h"
 #include "tests/simulation/training.h"
 #include "tests/unit/data/sample.h"
@@ -50,7 +50,7 @@ class Bench {
   Outcome train(const HostModel& model, bool apply = false,
                 simulated::Looks looks = {}) {
     Outcome outcome;
-    const Plan plan = make(model);
+    const RunConfig plan = make(model);
     std::filesystem::remove(folder_ / "events");
     simulated::Training training(plan, model, limits_of(options), apply,
                                  kSilent, folder_ / "events");
@@ -62,7 +62,7 @@ class Bench {
   }
   Outcome train_synchronously(const HostModel& model) {
     Outcome outcome;
-    const Plan plan = make(model);
+    const RunConfig plan = make(model);
     RunState state;
     outcome.report = simulated::train_synchronously(
         plan, model, simulated::Reduce::kRing,
@@ -85,10 +85,10 @@ class Bench {
   MasterOptions options;
 
  private:
-  Plan make(const HostModel& model) {
+  RunConfig make(const HostModel& model) {
     options.local = model.workers;
     if (options.mode == "auto") options.mode = "sharing";
-    return make_plan(options, folder_ / "run", kSilent);
+    return make_run_config(options, folder_ / "run", kSilent);
   }
   Scratch folder_;
 };

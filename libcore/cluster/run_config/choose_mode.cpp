@@ -1,6 +1,6 @@
 // The decision of --mode auto.
 
-#include "libcore/cluster/plan/choose_mode.h"
+#include "libcore/cluster/run_config/choose_mode.h"
 
 #include <algorithm>
 #include <filesystem>

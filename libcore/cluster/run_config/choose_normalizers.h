@@ -1,14 +1,14 @@
 // The normalizers of a run: a model's, those of the run that goes on, or fitted
 // to the training data.
 
-#ifndef DL_LIBCORE_CLUSTER_PLAN_CHOOSE_NORMALIZERS_H_
-#define DL_LIBCORE_CLUSTER_PLAN_CHOOSE_NORMALIZERS_H_
+#ifndef DL_LIBCORE_CLUSTER_RUN_CONFIG_CHOOSE_NORMALIZERS_H_
+#define DL_LIBCORE_CLUSTER_RUN_CONFIG_CHOOSE_NORMALIZERS_H_
 
 #include <string>
 
 #include "libcore/base/log.h"
 #include "libcore/cluster/loading/master_data.h"
-#include "libcore/cluster/plan/master_options.h"
+#include "libcore/cluster/run_config/master_options.h"
 #include "libcore/nn/model/model.h"
 
 namespace dl::cluster {
@@ -38,4 +38,4 @@ void read_some(MasterData& data, std::int64_t examples,
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_PLAN_CHOOSE_NORMALIZERS_H_
+#endif  // DL_LIBCORE_CLUSTER_RUN_CONFIG_CHOOSE_NORMALIZERS_H_

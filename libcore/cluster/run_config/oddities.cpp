@@ -1,6 +1,6 @@
 // Warnings about runs that train, but hardly as intended.
 
-#include "libcore/cluster/plan/oddities.h"
+#include "libcore/cluster/run_config/oddities.h"
 
 #include <algorithm>
 #include <string>

@@ -1,6 +1,6 @@
 // Checks of dl-master's options, and the settings that follow from them.
 
-#include "libcore/cluster/plan/master_options.h"
+#include "libcore/cluster/run_config/master_options.h"
 
 #include <algorithm>
 #include <charconv>

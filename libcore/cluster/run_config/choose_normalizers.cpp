@@ -1,6 +1,6 @@
 // The choice of a run's normalizers.
 
-#include "libcore/cluster/plan/choose_normalizers.h"
+#include "libcore/cluster/run_config/choose_normalizers.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,13 +1,13 @@
 // Going on with a run, perhaps under another command than it was begun with:
 // what may differ, and where the run stands then.
 
-#ifndef DL_LIBCORE_CLUSTER_PLAN_CONTINUATION_H_
-#define DL_LIBCORE_CLUSTER_PLAN_CONTINUATION_H_
+#ifndef DL_LIBCORE_CLUSTER_RUN_CONFIG_CONTINUATION_H_
+#define DL_LIBCORE_CLUSTER_RUN_CONFIG_CONTINUATION_H_
 
 #include <string>
 
 #include "libcore/base/json.h"
-#include "libcore/cluster/plan/master_options.h"
+#include "libcore/cluster/run_config/master_options.h"
 #include "libcore/cluster/run_dir/run_state.h"
 #include "libcore/cluster/settings/settings.h"
 
@@ -26,4 +26,4 @@ void decide_whether_finished(RunState& state, const Settings& settings,
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_PLAN_CONTINUATION_H_
+#endif  // DL_LIBCORE_CLUSTER_RUN_CONFIG_CONTINUATION_H_

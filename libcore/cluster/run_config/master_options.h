@@ -1,8 +1,8 @@
 // The options of dl-master as the command line gives them, and what follows
 // from them.  Names, defaults and meanings are in dl-master(1).
 
-#ifndef DL_LIBCORE_CLUSTER_PLAN_MASTER_OPTIONS_H_
-#define DL_LIBCORE_CLUSTER_PLAN_MASTER_OPTIONS_H_
+#ifndef DL_LIBCORE_CLUSTER_RUN_CONFIG_MASTER_OPTIONS_H_
+#define DL_LIBCORE_CLUSTER_RUN_CONFIG_MASTER_OPTIONS_H_
 
 #include <chrono>
 #include <cstdint>
@@ -140,4 +140,4 @@ bool keeps_best(const MasterOptions& options);
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_PLAN_MASTER_OPTIONS_H_
+#endif  // DL_LIBCORE_CLUSTER_RUN_CONFIG_MASTER_OPTIONS_H_

@@ -1,6 +1,6 @@
 // Comparison of a command with the run that it resumes.
 
-#include "libcore/cluster/plan/continuation.h"
+#include "libcore/cluster/run_config/continuation.h"
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"

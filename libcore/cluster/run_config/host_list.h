@@ -1,7 +1,7 @@
 // The hosts of dl-master --hosts.
 
-#ifndef DL_LIBCORE_CLUSTER_PLAN_HOST_LIST_H_
-#define DL_LIBCORE_CLUSTER_PLAN_HOST_LIST_H_
+#ifndef DL_LIBCORE_CLUSTER_RUN_CONFIG_HOST_LIST_H_
+#define DL_LIBCORE_CLUSTER_RUN_CONFIG_HOST_LIST_H_
 
 #include <string>
 #include <vector>
@@ -16,4 +16,4 @@ std::vector<std::string> parse_hosts(const std::string& text);
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_PLAN_HOST_LIST_H_
+#endif  // DL_LIBCORE_CLUSTER_RUN_CONFIG_HOST_LIST_H_

@@ -1,6 +1,6 @@
 // Starting, resuming and saving a run in its directory.
 
-#include "libcore/cluster/plan/run_store.h"
+#include "libcore/cluster/run_config/run_store.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +8,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/failpoint.h"
 #include "libcore/base/number_format.h"
-#include "libcore/cluster/plan/continuation.h"
+#include "libcore/cluster/run_config/continuation.h"
 #include "libcore/cluster/run_dir/run_json.h"
 #include "libcore/io/hex.h"
 #include "libcore/io/temporary_name.h"
@@ -28,7 +28,7 @@ std::string file_name_of(const Saved& saved) {
   return std::filesystem::path(saved.path).filename().string();
 }
 
-bool is_of_network(const nn::Model& model, const Plan& plan) {
+bool is_of_network(const nn::Model& model, const RunConfig& plan) {
   return nn::to_json(model.config) == nn::to_json(plan.model.config);
 }
 
@@ -48,7 +48,7 @@ RunStore::RunStore(const MasterOptions& options, const Log& log)
       directory_(run_folder(options)),
       policy_(limits_of(options).update_log) {}
 
-void RunStore::start_over(const Plan& plan) {
+void RunStore::start_over(const RunConfig& plan) {
   std::vector<std::string> keep;
   for (const MasterData* data : {plan.training.get(), plan.evaluation.get()})
     if (data)
@@ -56,7 +56,7 @@ void RunStore::start_over(const Plan& plan) {
   directory_.clear(keep);
 }
 
-RunState RunStore::take_up(Plan& plan) {
+RunState RunStore::take_up(RunConfig& plan) {
   plan_ = &plan;
   const Json before = directory_.configuration();
   known_ = !before.is_null();

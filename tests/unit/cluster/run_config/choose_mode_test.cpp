@@ -1,6 +1,6 @@
 // The mode that auto comes to before anything is measured.
 
-#include "libcore/cluster/plan/choose_mode.h"
+#include "libcore/cluster/run_config/choose_mode.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // The network of --net.
 
-#ifndef DL_LIBCORE_CLUSTER_PLAN_READ_NETWORK_H_
-#define DL_LIBCORE_CLUSTER_PLAN_READ_NETWORK_H_
+#ifndef DL_LIBCORE_CLUSTER_RUN_CONFIG_READ_NETWORK_H_
+#define DL_LIBCORE_CLUSTER_RUN_CONFIG_READ_NETWORK_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ nn::NetworkConfig read_network(const std::string& spec);
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_PLAN_READ_NETWORK_H_
+#endif  // DL_LIBCORE_CLUSTER_RUN_CONFIG_READ_NETWORK_H_

@@ -1,8 +1,8 @@
 // The plan of a run: the network layer by layer and the resolved
 // configuration, for dl-master --dry-run and for run.json.
 
-#ifndef DL_LIBCORE_CLUSTER_PLAN_PLAN_H_
-#define DL_LIBCORE_CLUSTER_PLAN_PLAN_H_
+#ifndef DL_LIBCORE_CLUSTER_RUN_CONFIG_RUN_CONFIG_H_
+#define DL_LIBCORE_CLUSTER_RUN_CONFIG_RUN_CONFIG_H_
 
 #include <cstdint>
 #include <memory>
@@ -11,16 +11,16 @@
 
 #include "libcore/base/json.h"
 #include "libcore/cluster/loading/master_data.h"
-#include "libcore/cluster/plan/master_options.h"
 #include "libcore/cluster/protocol/message.h"
 #include "libcore/cluster/protocol/message_limits.h"
+#include "libcore/cluster/run_config/master_options.h"
 #include "libcore/cluster/run_dir/run_state.h"
 #include "libcore/nn/model/model.h"
 #include "libcore/nn/model/transfer.h"
 
 namespace dl::cluster {
 
-struct Plan {
+struct RunConfig {
   nn::Model model;  // network, normalizer, and the parameters to start from
   Settings settings;
   bool keep_best = false;
@@ -74,9 +74,9 @@ struct Plan {
 // Reads and checks all that the options name.  folder: where streams are kept.
 // log: told of what is put right, or looks odd.
 // Throws Error: kUsage, kConfig, kData, kNoInput, kIo.
-Plan make_plan(const MasterOptions& options, const std::string& folder,
-               const Log& log);
+RunConfig make_run_config(const MasterOptions& options,
+                          const std::string& folder, const Log& log);
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_PLAN_PLAN_H_
+#endif  // DL_LIBCORE_CLUSTER_RUN_CONFIG_RUN_CONFIG_H_

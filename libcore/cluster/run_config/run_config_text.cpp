@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 
-#include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/run_config/run_config.h"
 #include "libcore/nn/drawing.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/plan/value_memory.h"
@@ -133,14 +133,14 @@ Json written(const nn::NetworkConfig& network, const nn::ValueMemory& memory) {
           {"values", std::move(values)}};
 }
 
-nn::ValueMemory memory_of(const Plan& plan, bool training) {
+nn::ValueMemory memory_of(const RunConfig& plan, bool training) {
   return nn::value_memory(plan.model.config, nn::layout_of(plan.model.config),
                           plan.settings.batch, training);
 }
 
 }  // namespace
 
-Json Plan::to_json() const {
+Json RunConfig::to_json() const {
   Json rows = Json::array();
   for (const nn::LayerSummary& layer : layers) {
     const auto extents = layer.output.extents();
@@ -170,7 +170,7 @@ Json Plan::to_json() const {
   return json;
 }
 
-std::string Plan::to_text() const {
+std::string RunConfig::to_text() const {
   const nn::ValueMemory learning = memory_of(*this, true),
                         predicting = memory_of(*this, false);
   const auto size = [](std::int64_t bytes) {

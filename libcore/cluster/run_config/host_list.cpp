@@ -1,6 +1,6 @@
 // Parsing of --hosts.
 
-#include "libcore/cluster/plan/host_list.h"
+#include "libcore/cluster/run_config/host_list.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 // The hosts of --hosts.
 
-#include "libcore/cluster/plan/host_list.h"
+#include "libcore/cluster/run_config/host_list.h"
 
 #include <catch2/catch.hpp>
 

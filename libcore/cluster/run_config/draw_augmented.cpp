@@ -1,4 +1,4 @@
-#include "libcore/cluster/plan/draw_augmented.h"
+#include "libcore/cluster/run_config/draw_augmented.h"
 
 #include <algorithm>
 #include <vector>

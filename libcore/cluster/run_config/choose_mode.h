@@ -3,11 +3,11 @@
 // else by the workers that come: a single one trains alone, and whether several
 // share or are in sync is measured (Master::choose).
 
-#ifndef DL_LIBCORE_CLUSTER_PLAN_CHOOSE_MODE_H_
-#define DL_LIBCORE_CLUSTER_PLAN_CHOOSE_MODE_H_
+#ifndef DL_LIBCORE_CLUSTER_RUN_CONFIG_CHOOSE_MODE_H_
+#define DL_LIBCORE_CLUSTER_RUN_CONFIG_CHOOSE_MODE_H_
 
 #include "libcore/base/log.h"
-#include "libcore/cluster/plan/master_options.h"
+#include "libcore/cluster/run_config/master_options.h"
 
 namespace dl::cluster {
 
@@ -18,4 +18,4 @@ void choose_mode(MasterOptions& options, const Log& log);
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_PLAN_CHOOSE_MODE_H_
+#endif  // DL_LIBCORE_CLUSTER_RUN_CONFIG_CHOOSE_MODE_H_

@@ -1,7 +1,7 @@
 // Warnings of what trains, but hardly as it was meant.
 
-#ifndef DL_LIBCORE_CLUSTER_PLAN_ODDITIES_H_
-#define DL_LIBCORE_CLUSTER_PLAN_ODDITIES_H_
+#ifndef DL_LIBCORE_CLUSTER_RUN_CONFIG_ODDITIES_H_
+#define DL_LIBCORE_CLUSTER_RUN_CONFIG_ODDITIES_H_
 
 #include <cstdint>
 #include <string>
@@ -31,4 +31,4 @@ std::string remedy_of_scale(const nn::NetworkConfig& network,
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_PLAN_ODDITIES_H_
+#endif  // DL_LIBCORE_CLUSTER_RUN_CONFIG_ODDITIES_H_

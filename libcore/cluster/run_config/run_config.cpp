@@ -1,6 +1,6 @@
 // Resolution of options, network and data into a run.
 
-#include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/run_config/run_config.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,9 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/number_format.h"
-#include "libcore/cluster/plan/choose_normalizers.h"
-#include "libcore/cluster/plan/oddities.h"
-#include "libcore/cluster/plan/read_network.h"
+#include "libcore/cluster/run_config/choose_normalizers.h"
+#include "libcore/cluster/run_config/oddities.h"
+#include "libcore/cluster/run_config/read_network.h"
 #include "libcore/cluster/run_dir/divergence.h"
 #include "libcore/cluster/settings/gradient_sharing.h"
 #include "libcore/cluster/settings/option_values.h"
@@ -39,7 +39,7 @@ constexpr std::int64_t kMostIterations = std::int64_t{1} << 60;
 
 // A stage of pretraining, and the network after all, start from what the stages
 // before learnt, on inputs as these had them.
-Kept go_on_pretrained(Plan& plan, const MasterOptions& options,
+Kept go_on_pretrained(RunConfig& plan, const MasterOptions& options,
                       const Log& log) {
   const nn::Model learnt = nn::load_model(options.pretrained, log);
   nn::Started started = nn::start_from(learnt, read_network(options.net), {});
@@ -53,7 +53,8 @@ Kept go_on_pretrained(Plan& plan, const MasterOptions& options,
 
 // From --net, or all of a model but what is of its training alone, or as much
 // of one as fits.
-Kept choose_network(Plan& plan, const MasterOptions& options, const Log& log) {
+Kept choose_network(RunConfig& plan, const MasterOptions& options,
+                    const Log& log) {
   if (!options.pretrained.empty()) return go_on_pretrained(plan, options, log);
   if (options.init.empty()) {
     if (!options.reset.empty())
@@ -132,7 +133,7 @@ void check_data(const nn::Model& model, nn::Outputs outputs,
 }
 
 // Layers that stay as they were drawn, since no model says otherwise.
-void tell_frozen(const Plan& plan, const Log& log) {
+void tell_frozen(const RunConfig& plan, const Log& log) {
   std::string names;
   for (const nn::LayerConfig& layer : plan.model.config.layers) {
     const bool drawn =
@@ -186,7 +187,7 @@ void draw(nn::Model& model) {
 }
 
 // Compiles it once: checks what it starts from, if that is a model, and counts.
-void compile(Plan& plan, bool dry) {
+void compile(RunConfig& plan, bool dry) {
   nn::Network network(plan.model.config, plan.model.normalizers,
                       plan.settings.batch, device::open_lanes("cpu", 1), true,
                       {}, nn::Start::kLater);
@@ -224,7 +225,7 @@ Json shards_of(const std::unique_ptr<MasterData>& data) {
 
 // In sharing each worker has updater state of its own; averaging may start it
 // afresh.
-void Plan::settle() {
+void RunConfig::settle() {
   if (settings.mode != Mode::kSharing &&
       settings.averaging.updater_state == UpdaterState::kAverage)
     return;
@@ -232,21 +233,21 @@ void Plan::settle() {
   iteration = 0;
 }
 
-void Plan::settle(Mode mode, std::int64_t workers) {
+void RunConfig::settle(Mode mode, std::int64_t workers) {
   settings.mode = mode;
   if (mode == Mode::kSync)
     settings.averaging = AveragingSettings::for_sync(workers);
   settle();
 }
 
-void Plan::settle_alone() {
+void RunConfig::settle_alone() {
   settings.mode = Mode::kAveraging;
   settings.averaging = AveragingSettings();
   settings.averaging.alone = true;
   settle();
 }
 
-void Plan::recognise_data(const Json& before) {
+void RunConfig::recognise_data(const Json& before) {
   using Pointer = Json::json_pointer;
   if (training)
     training->name_as(before.value(Pointer("/data/training"), Json()));
@@ -254,7 +255,7 @@ void Plan::recognise_data(const Json& before) {
     evaluation->name_as(before.value(Pointer("/data/evaluation"), Json()));
 }
 
-Sizes Plan::sizes() const {
+Sizes RunConfig::sizes() const {
   Sizes sizes;
   sizes.parameters = static_cast<std::uint64_t>(parameters);
   sizes.statistics = static_cast<std::uint64_t>(statistics);
@@ -262,7 +263,7 @@ Sizes Plan::sizes() const {
   return sizes;
 }
 
-Welcome Plan::welcome() const {
+Welcome RunConfig::welcome() const {
   Welcome welcome;
   welcome.network = nn::to_json(model.config);
   const auto& [inputs, outputs] = model.normalizers;
@@ -276,7 +277,7 @@ Welcome Plan::welcome() const {
   return welcome;
 }
 
-RunState Plan::start() const {
+RunState RunConfig::start() const {
   RunState state;
   state.constrain = nn::Constrainer(model.config);
   state.lr_warmup = settings.lr_warmup;
@@ -299,7 +300,7 @@ RunState Plan::start() const {
   return state;
 }
 
-double Plan::distance_moved(std::span<const float> to) const {
+double RunConfig::distance_moved(std::span<const float> to) const {
   const tensor::Tensor drawn =
       model.parameters.empty()
           ? nn::initial_parameters(model.config, nn::layout_of(model.config))
@@ -315,14 +316,14 @@ double Plan::distance_moved(std::span<const float> to) const {
   return from > 0 ? std::sqrt(moved / from) : 1;
 }
 
-void Plan::forget_start() {
+void RunConfig::forget_start() {
   if (init) return;
   for (auto* values :
        {&model.parameters, &model.statistics, &model.updater_state})
     *values = std::vector<float>();
 }
 
-void Plan::complete(RunState& state) const {
+void RunConfig::complete(RunState& state) const {
   if (loss_of_chance) state.watch.expect(*loss_of_chance);
   if (settings.mode == Mode::kSharing && !state.fasgd &&
       settings.sharing.staleness_rule.kind ==
@@ -330,17 +331,17 @@ void Plan::complete(RunState& state) const {
     state.fasgd.emplace(state.parameters.size());
 }
 
-std::int64_t Plan::batches_per_epoch() const {
+std::int64_t RunConfig::batches_per_epoch() const {
   return (examples_in(training) + settings.batch - 1) / settings.batch;
 }
 
-double Plan::flops_per_batch() const {
+double RunConfig::flops_per_batch() const {
   double flops = 0;
   for (const nn::LayerSummary& layer : layers) flops += layer.flops;
   return flops * static_cast<double>(settings.batch);
 }
 
-Json Plan::configuration() const {
+Json RunConfig::configuration() const {
   Json json = {
       {"format", kFormat},
       {"settings", settings.to_json()},
@@ -361,7 +362,7 @@ Json Plan::configuration() const {
   return json;
 }
 
-std::string Plan::advice() const {
+std::string RunConfig::advice() const {
   if (settings.mode != Mode::kSharing || settings.sharing.staleness == 0 ||
       (settings.sharing.combine == Combine::kDiversity &&
        settings.sharing.share == Share::kUpdate))
@@ -378,7 +379,7 @@ namespace {
 
 // At most half an epoch, so that a short run is not over by then; and as long
 // whatever the number of epochs.  goes_on: updaters have a history already.
-std::int64_t warmup_of(const Plan& plan, const MasterOptions& options,
+std::int64_t warmup_of(const RunConfig& plan, const MasterOptions& options,
                        bool goes_on) {
   if (options.lr_warmup >= 0)
     return in_range("--lr-warmup", options.lr_warmup, 0);
@@ -393,15 +394,15 @@ std::int64_t warmup_of(const Plan& plan, const MasterOptions& options,
 
 }  // namespace
 
-Plan make_plan(const MasterOptions& options, const std::string& folder,
-               const Log& log) {
+RunConfig make_run_config(const MasterOptions& options,
+                          const std::string& folder, const Log& log) {
   if (options.net.empty() && options.init.empty())
     throw Error{Code::kUsage, "want --net NETWORK.json, or --init MODEL"};
   if (options.data.empty() && !options.dry_run)
     throw Error{Code::kUsage, "want --data SHARD..., the training data"};
   data::warn_of_missing(io::expand_operands(options.data), log,
                         io::expand_operands(options.eval_data));
-  Plan plan;
+  RunConfig plan;
   const Kept kept = choose_network(plan, options, log);
   const auto outputs = kept.outputs ? nn::Outputs::kLearnt : nn::Outputs::kNew;
   tell_frozen(plan, log);

@@ -3,15 +3,15 @@
 //
 // Not thread-safe.
 
-#ifndef DL_LIBCORE_CLUSTER_PLAN_RUN_STORE_H_
-#define DL_LIBCORE_CLUSTER_PLAN_RUN_STORE_H_
+#ifndef DL_LIBCORE_CLUSTER_RUN_CONFIG_RUN_STORE_H_
+#define DL_LIBCORE_CLUSTER_RUN_CONFIG_RUN_STORE_H_
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "libcore/base/log.h"
-#include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/run_config/run_config.h"
 #include "libcore/cluster/run_dir/replay.h"
 #include "libcore/cluster/run_dir/run_directory.h"
 #include "libcore/cluster/run_dir/run_state.h"
@@ -31,7 +31,7 @@ class RunStore {
 
   // Removes what an earlier run left, but for what the plan reads: streams are
   // in the folder already.  Throws Error: kIo.
-  void start_over(const Plan& plan);
+  void start_over(const RunConfig& plan);
 
   // Whether there is a run to go on with.
   bool holds_run() const { return !directory_.configuration().is_null(); }
@@ -42,7 +42,7 @@ class RunStore {
   // run that has learnt nothing yet may become another. Throws Error: kConfig,
   // kData, kIo, kCantCreate. Defaults that the run was begun with stay as they
   // were.
-  RunState take_up(Plan& plan);
+  RunState take_up(RunConfig& plan);
   // The finds of take_up(): whether there was a run, its checkpoint ("" for
   // none) and the updates or rounds replayed.
   bool known() const { return known_; }
@@ -94,7 +94,7 @@ class RunStore {
   const MasterOptions& options_;
   const Log& log_;
   RunDirectory directory_;
-  const Plan* plan_ = nullptr;
+  const RunConfig* plan_ = nullptr;
   bool known_ = false;
   std::vector<std::string> instructions_;  // of workers, sorted
   std::uint64_t replayed_ = 0;
@@ -110,4 +110,4 @@ class RunStore {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_PLAN_RUN_STORE_H_
+#endif  // DL_LIBCORE_CLUSTER_RUN_CONFIG_RUN_STORE_H_

@@ -1,6 +1,6 @@
-// Tests of libcore/cluster/plan/continuation.h.
+// Tests of libcore/cluster/run_config/continuation.h.
 
-#include "libcore/cluster/plan/continuation.h"
+#include "libcore/cluster/run_config/continuation.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // A sheet of training pictures and what augmentation makes of them.
 
-#ifndef DL_LIBCORE_CLUSTER_PLAN_DRAW_AUGMENTED_H_
-#define DL_LIBCORE_CLUSTER_PLAN_DRAW_AUGMENTED_H_
+#ifndef DL_LIBCORE_CLUSTER_RUN_CONFIG_DRAW_AUGMENTED_H_
+#define DL_LIBCORE_CLUSTER_RUN_CONFIG_DRAW_AUGMENTED_H_
 
 #include <string>
 
@@ -19,4 +19,4 @@ void draw_augmented(const nn::NetworkConfig& config, MasterData& data,
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_PLAN_DRAW_AUGMENTED_H_
+#endif  // DL_LIBCORE_CLUSTER_RUN_CONFIG_DRAW_AUGMENTED_H_

@@ -1,6 +1,6 @@
 // Reading of --net and --init.
 
-#include "libcore/cluster/plan/read_network.h"
+#include "libcore/cluster/run_config/read_network.h"
 
 #include <span>
 
