@@ -12,7 +12,7 @@
 #include <string>
 
 #include "libcore/cluster/master/checkpointer.h"
-#include "libcore/cluster/master/epoch/course.h"
+#include "libcore/cluster/master/epoch/epochs.h"
 #include "libcore/cluster/master/epoch/phase.h"
 #include "libcore/cluster/master/hooks.h"
 #include "libcore/cluster/master/link/feed_tree.h"
@@ -74,7 +74,7 @@ class Coordinator {
   FeedTree feed_tree_;
   WorkerWait wait_;
   Checkpointer checkpoints_;
-  Course course_;
+  Epochs course_;
 
   const double started_, elapsed_before_;
   std::string stop_reason_;  // not empty: stopping

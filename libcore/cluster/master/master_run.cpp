@@ -15,12 +15,12 @@
 #include "libcore/cluster/loading/batches.h"
 #include "libcore/cluster/master/coordinator.h"
 #include "libcore/cluster/master/epoch/estimate_round.h"
+#include "libcore/cluster/master/health/final_warnings.h"
 #include "libcore/cluster/master/health/own_loss.h"
-#include "libcore/cluster/master/health/verdict.h"
 #include "libcore/cluster/master/health/watchdog.h"
-#include "libcore/cluster/master/launch/crew.h"
+#include "libcore/cluster/master/launch/launched_workers.h"
 #include "libcore/cluster/master/link/master_socket.h"
-#include "libcore/cluster/master/members/farewell.h"
+#include "libcore/cluster/master/members/shutdown.h"
 #include "libcore/cluster/master/progress_line.h"
 #include "libcore/cluster/run_config/choose_mode.h"
 #include "libcore/cluster/run_config/run_config.h"
@@ -78,7 +78,7 @@ class Master {
   void give_up(const Error& error);
   void dismiss();
   void see_off(int code, const std::string& reason,
-               const Farewell::Goes& goes = Farewell::everybody);
+               const Shutdown::Goes& goes = Shutdown::everybody);
   void receive();
   void renew_tree_key();
   MasterData& data_of(const Fetch& fetch);
@@ -101,7 +101,7 @@ class Master {
   std::optional<EventLog> events_;
   std::optional<RunContext> context_;
   std::optional<Coordinator> coordinator_;
-  std::optional<Crew> crew_;
+  std::optional<LaunchedWorkers> crew_;
   bool stopping_ = false;
   // With --estimate, or before a run whose mode is to be chosen.
   bool measuring_ = options_.estimate;
@@ -429,8 +429,8 @@ void Master::renew_tree_key() {
 
 // Tells the workers, and stays until they have heard it.
 void Master::see_off(int code, const std::string& reason,
-                     const Farewell::Goes& goes) {
-  Farewell farewell(*context_, code, reason, goes);
+                     const Shutdown::Goes& goes) {
+  Shutdown farewell(*context_, code, reason, goes);
   const double end = monotonic_seconds() + kFarewellSeconds;
   const auto is_over = [&](double now) {
     return now >= end && (now >= end + kLongestTransfer ||

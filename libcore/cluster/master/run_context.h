@@ -18,9 +18,9 @@
 #include "libcore/cluster/master/epoch/averaging/result_audit.h"
 #include "libcore/cluster/master/epoch/averaging/slot_owners.h"
 #include "libcore/cluster/master/health/update_check.h"
-#include "libcore/cluster/master/link/answers.h"
 #include "libcore/cluster/master/link/master_link.h"
-#include "libcore/cluster/master/link/outgoing.h"
+#include "libcore/cluster/master/link/message_sender.h"
+#include "libcore/cluster/master/link/result_handler.h"
 #include "libcore/cluster/master/members/membership.h"
 #include "libcore/cluster/report/report.h"
 #include "libcore/cluster/run_dir/events.h"
@@ -116,8 +116,8 @@ struct RunContext {
   std::size_t updater_elements = 0;  // sharing: of a worker's updater
   eval::Subjects subjects;           // of evaluations
 
-  Outgoing outgoing{*this};
-  Answers answers{*this};
+  MessageSender outgoing{*this};
+  ResultHandler answers{*this};
   std::unique_ptr<Phase> phase;  // what is worked on; null: nothing
 
   // Takes in Beat.exchange, and writes an event of it when one is due.

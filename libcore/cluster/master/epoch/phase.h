@@ -96,7 +96,7 @@ class Phase {
 
   // bad_data.cpp.  The answer for these mini-batches, which no lease holds any
   // more, is no good: their data's fault, if one has a record that is out of
-  // all proportion, and otherwise the worker's (Answers::reject()).
+  // all proportion, and otherwise the worker's (ResultHandler::reject()).
   void reject(Member& member, std::int64_t first, std::int64_t count,
               const std::string& why);
 

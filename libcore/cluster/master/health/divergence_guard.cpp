@@ -24,7 +24,7 @@ bool DivergenceGuard::watch_training(bool ending) {
     if (context_.phase && go_back(error.what())) return true;
     if (context_.limits.on_divergence == OnDivergence::kIgnore)
       throw Error{error.code(),
-                  error.what() + std::string(Answers::kRejectionRemedy)};
+                  error.what() + std::string(ResultHandler::kRejectionRemedy)};
     note_divergence(error.what());
     return false;
   }

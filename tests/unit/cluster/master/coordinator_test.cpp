@@ -224,7 +224,7 @@ TEST_CASE("a worker whose answers are all rejected is put out, others go on") {
     }
     CHECK(master.over());
     CHECK(bad.refused == 69);
-    CHECK(master.context.report.rejected == Answers::kMostRejections);
+    CHECK(master.context.report.rejected == ResultHandler::kMostRejections);
     check_exactly_once(folder, 40);
   }
 }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "libcore/cluster/master/coordinator.h"
-#include "libcore/cluster/master/members/farewell.h"
+#include "libcore/cluster/master/members/shutdown.h"
 #include "libcore/cluster/tree/reducer.h"
 #include "libcore/cluster/tree/relay.h"
 #include "libcore/cluster/worker/learner.h"

@@ -53,7 +53,7 @@ RunState undisturbed(const Settings& settings, int workers,
   check_exactly_once(folder, settings.epochs);
   CHECK(examples_seen(master.context.state) == settings.epochs * kExamples);
   CHECK(master.context.report.resyncs == 0);
-  const Farewell farewell(master.context, 0, "", Farewell::everybody);
+  const Shutdown farewell(master.context, 0, "", Shutdown::everybody);
   for (const auto& [name, worker] : master.link.workers)
     CHECK(worker.stop == 0);
   return master.context.state;

@@ -389,7 +389,7 @@ TEST_CASE("who sends wrong messages again and again is put out") {
       master.turn();
     }
     CHECK(rogue.refused == 69);
-    CHECK(master.context.report.rejected == Answers::kMostRejections);
+    CHECK(master.context.report.rejected == ResultHandler::kMostRejections);
     check_exactly_once(folder, 40);
   }
 }

@@ -47,7 +47,7 @@ TEST_CASE(
   }
   REQUIRE(master.over());
   CHECK(bad.refused == 69);
-  CHECK(master.context.report.rejected == Answers::kMostRejections);
+  CHECK(master.context.report.rejected == ResultHandler::kMostRejections);
   CHECK(largest_magnitude(master.context.state.parameters) < 100);
   CHECK(std::ranges::any_of(master.said, [](const std::string& line) {
     return line.find("bad") != line.npos &&

@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/launch/crew.h"
+#include "libcore/cluster/master/launch/launched_workers.h"
 
 #include <chrono>
 #include <optional>
@@ -46,8 +46,9 @@ WorkerCommand command_for(const MasterOptions& options,
 
 }  // namespace
 
-Crew::Crew(const MasterOptions& options, RouterSocket& socket,
-           const std::string& told, int local_threads, const Log& log)
+LaunchedWorkers::LaunchedWorkers(const MasterOptions& options,
+                                 RouterSocket& socket, const std::string& told,
+                                 int local_threads, const Log& log)
     : options_(options),
       socket_(socket),
       log_(log),
@@ -58,7 +59,7 @@ Crew::Crew(const MasterOptions& options, RouterSocket& socket,
   workers_.start();
 }
 
-StartedWorkers::Hooks Crew::hooks() {
+StartedWorkers::Hooks LaunchedWorkers::hooks() {
   StartedWorkers::Hooks hooks;
   hooks.input = [this](const std::string& name) {
     if (socket_.public_key().empty()) return std::string();
@@ -77,7 +78,7 @@ StartedWorkers::Hooks Crew::hooks() {
 }
 
 // Notes which workers have joined, and have got on with their work.
-void Crew::note_standing(RunContext& context) {
+void LaunchedWorkers::note_standing(RunContext& context) {
   std::unordered_map<std::string, const Member*> members;
   for (const Member* member : context.members.present())
     members.emplace(member->hello.name, member);
@@ -92,7 +93,8 @@ void Crew::note_standing(RunContext& context) {
   }
 }
 
-std::vector<StartedWorkers::Ended> Crew::take_ended(Coordinator* coordinator) {
+std::vector<StartedWorkers::Ended> LaunchedWorkers::take_ended(
+    Coordinator* coordinator) {
   std::vector<StartedWorkers::Ended> all = workers_.reap();
   if (coordinator != nullptr)
     for (const StartedWorkers::Ended& ended : all)
@@ -101,7 +103,8 @@ std::vector<StartedWorkers::Ended> Crew::take_ended(Coordinator* coordinator) {
   return all;
 }
 
-bool Crew::reserves(const Hello& hello, const std::string& key) const {
+bool LaunchedWorkers::reserves(const Hello& hello,
+                               const std::string& key) const {
   const std::string name = default_name(hello);
   if (!workers_.may_be_called(name)) return false;
   if (!workers_.is_running(name, hello.pid)) return true;
@@ -109,18 +112,20 @@ bool Crew::reserves(const Hello& hello, const std::string& key) const {
   return own != keys_.end() && own->second != key;
 }
 
-void Crew::let_go(Coordinator& coordinator) { take_ended(&coordinator); }
+void LaunchedWorkers::let_go(Coordinator& coordinator) {
+  take_ended(&coordinator);
+}
 
 // Where none has ever come.
-std::string Crew::hint() const {
+std::string LaunchedWorkers::hint() const {
   return options_.hosts_listed.empty()
              ? ""
              : "; where it was no answer, --network or --advertise tells them "
                "an address of this host that they reach";
 }
 
-std::optional<RouterSocket::Incoming> Crew::first_word(SocketLink& link,
-                                                       double wait) {
+std::optional<RouterSocket::Incoming> LaunchedWorkers::first_word(
+    SocketLink& link, double wait) {
   const double end = monotonic_seconds() + wait;
   double said = monotonic_seconds();
   while (true) {
@@ -142,13 +147,14 @@ std::optional<RouterSocket::Incoming> Crew::first_word(SocketLink& link,
 }
 
 // Others may be able to do what one cannot.
-bool Crew::anybody_but(const StartedWorkers::Ended& ended,
-                       RunContext* context) const {
+bool LaunchedWorkers::anybody_but(const StartedWorkers::Ended& ended,
+                                  RunContext* context) const {
   return workers_.others_live(ended.place) ||
          (context != nullptr && !context->members.counted().empty());
 }
 
-void Crew::look_after(Coordinator* coordinator, RunContext* context) {
+void LaunchedWorkers::look_after(Coordinator* coordinator,
+                                 RunContext* context) {
   const double now = monotonic_seconds();
   if (now < next_look_) return;
   next_look_ = now + kProcessesEvery;

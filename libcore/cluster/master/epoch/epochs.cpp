@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/epoch/course.h"
+#include "libcore/cluster/master/epoch/epochs.h"
 
 #include <memory>
 #include <utility>
@@ -10,7 +10,7 @@
 
 namespace dl::cluster {
 
-Course::Course(RunContext& context, const Hooks& hooks,
+Epochs::Epochs(RunContext& context, const Hooks& hooks,
                Checkpointer& checkpoints)
     : context_(context),
       hooks_(hooks),
@@ -18,13 +18,13 @@ Course::Course(RunContext& context, const Hooks& hooks,
       guard_(context, hooks, checkpoints),
       early_stopping_(early_stopping_of(context.settings, context.state)) {}
 
-void Course::begin() {
+void Epochs::begin() {
   if (context_.phase) return;
   if (!hooks_.measured) guard_.watch_score();
   begin_epoch();
 }
 
-void Course::begin_epoch() {
+void Epochs::begin_epoch() {
   for (Member* member : context_.members.present()) member->examples = 0;
   context_.told_losses.begin_epoch();
   evaluation_ = nullptr;
@@ -37,18 +37,18 @@ void Course::begin_epoch() {
     context_.phase = std::make_unique<SharingEpoch>(context_);
 }
 
-void Course::watch_training(bool stopping) {
+void Epochs::watch_training(bool stopping) {
   if (guard_.watch_training(evaluation_ || stopping || time_is_up_))
     begin_again();
 }
 
 // After going back.
-void Course::begin_again() {
+void Epochs::begin_again() {
   early_stopping_ = early_stopping_of(context_.settings, context_.state);
   begin_epoch();
 }
 
-void Course::watch_time() {
+void Epochs::watch_time() {
   const double most = context_.limits.max_time;
   if (time_is_up_ || most <= 0 || context_.state.elapsed < most) return;
   time_is_up_ = true;
@@ -57,7 +57,7 @@ void Course::watch_time() {
 
 // The next part begins at once: no message may be due that would bring us back
 // here.
-void Course::tick() {
+void Epochs::tick() {
   const bool& finished = context_.state.finished;
   context_.phase->tick();
   while (!finished && context_.phase->done()) {
@@ -66,7 +66,7 @@ void Course::tick() {
   }
 }
 
-void Course::advance() {
+void Epochs::advance() {
   if (hooks_.measured) {
     context_.phase.reset();
     context_.state.finished = true;
@@ -77,7 +77,7 @@ void Course::advance() {
   }
 }
 
-void Course::end_training() {
+void Epochs::end_training() {
   const RunState& state = context_.state;
   if (state.epoch + 1 >= context_.settings.epochs && !time_is_up_ &&
       state.watch.ends_badly() && !guard_.blame_worker() &&
@@ -96,32 +96,32 @@ void Course::end_training() {
 }
 
 // The time was over before anything of the epoch was learnt.
-void Course::end_untrained() {
+void Epochs::end_untrained() {
   context_.state.reason = kTimeIsOver;
   context_.state.finished = true;
   context_.phase.reset();
   checkpoints_.save(true);
 }
 
-void Course::begin_evaluation() {
+void Epochs::begin_evaluation() {
   auto evaluation = std::make_unique<EvaluationRound>(context_);
   evaluation_ = evaluation.get();
   context_.phase = std::move(evaluation);
 }
 
-void Course::end_epoch(const Evaluations& evaluations) {
+void Epochs::end_epoch(const Evaluations& evaluations) {
   EpochScore result = score(evaluations);
   announce(result, evaluations);
   keep_score(std::move(result));
   next_epoch();
 }
 
-std::string Course::metric() const {
+std::string Epochs::metric() const {
   const std::string& metric = context_.settings.metric;
   return metric.empty() ? "loss" : metric;
 }
 
-EpochScore Course::score(const Evaluations& evaluations) const {
+EpochScore Epochs::score(const Evaluations& evaluations) const {
   const RunState& state = context_.state;
   EpochScore score{
       state.epoch, state.examples, state.loss(), {}, state.version};
@@ -133,7 +133,7 @@ EpochScore Course::score(const Evaluations& evaluations) const {
   return score;
 }
 
-void Course::announce(const EpochScore& score, const Evaluations& evaluations) {
+void Epochs::announce(const EpochScore& score, const Evaluations& evaluations) {
   Json found = Json::object();
   for (const auto& evaluation : evaluations)
     found[evaluation->called(evaluation->kind())] =
@@ -155,7 +155,7 @@ void Course::announce(const EpochScore& score, const Evaluations& evaluations) {
   context_.log(Level::kInfo, line);
 }
 
-void Course::keep_score(EpochScore score) {
+void Epochs::keep_score(EpochScore score) {
   RunState& state = context_.state;
   const double value =
       metric() == "loss" ? score.loss : score.metrics.at(metric());
@@ -168,7 +168,7 @@ void Course::keep_score(EpochScore score) {
   guard_.watch_score();
 }
 
-void Course::next_epoch() {
+void Epochs::next_epoch() {
   RunState& state = context_.state;
   if (!state.bad_shards.empty())
     state.passed_over += context_.training.examples() - state.examples;

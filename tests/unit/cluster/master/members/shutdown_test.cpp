@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/members/farewell.h"
+#include "libcore/cluster/master/members/shutdown.h"
 
 #include <catch2/catch.hpp>
 
@@ -33,7 +33,7 @@ struct Run {
 
 TEST_CASE("a run ends when everybody has left") {
   Run run;
-  Farewell farewell(run.master.context, 0, "", Farewell::everybody);
+  Shutdown farewell(run.master.context, 0, "", Shutdown::everybody);
   CHECK(run.a.stop == 0);
   CHECK(run.b.stop == 0);
   farewell.take(run.says(run.a, Leave{"it ends"}.to_message()));
@@ -45,7 +45,7 @@ TEST_CASE("a run ends when everybody has left") {
 
 TEST_CASE("the end of a run waits while bytes move to who has not left") {
   Run run;
-  Farewell farewell(run.master.context, 0, "", Farewell::everybody);
+  Shutdown farewell(run.master.context, 0, "", Shutdown::everybody);
   CHECK_FALSE(farewell.flowed_since(200));
   Member* b = run.master.context.members.find(run.b.peer);
   REQUIRE(b);
@@ -58,7 +58,7 @@ TEST_CASE("the end of a run waits while bytes move to who has not left") {
 
 TEST_CASE("whose connection ends with the run has a second to come back") {
   Run run;
-  Farewell farewell(run.master.context, 0, "", Farewell::everybody);
+  Shutdown farewell(run.master.context, 0, "", Shutdown::everybody);
   farewell.take(run.says(run.b, Leave{"it ends"}.to_message()));
   run.connection_ends(run.a);
   farewell.tick(200);
@@ -98,7 +98,7 @@ TEST_CASE("who is about to join again is waited for, strangers are not") {
                                  run.master.now);
   CHECK(run.master.context.report.joined == 4);
   CHECK(run.master.context.report.left == 1);  // the first a
-  Farewell farewell(run.master.context, 0, "", Farewell::everybody);
+  Shutdown farewell(run.master.context, 0, "", Shutdown::everybody);
   farewell.take(run.says(run.b, Leave{"it ends"}.to_message()));
   CHECK_FALSE(farewell.all_left());
   farewell.take({"a2", {Envelope{}, Leave{"it ends"}.to_message()}});

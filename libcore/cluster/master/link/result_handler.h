@@ -2,8 +2,8 @@
 // come too late, or rejected as they are wrong; and whether it is not a member
 // that is wrong but the parameters.
 
-#ifndef DL_LIBCORE_CLUSTER_MASTER_LINK_ANSWERS_H_
-#define DL_LIBCORE_CLUSTER_MASTER_LINK_ANSWERS_H_
+#ifndef DL_LIBCORE_CLUSTER_MASTER_LINK_RESULT_HANDLER_H_
+#define DL_LIBCORE_CLUSTER_MASTER_LINK_RESULT_HANDLER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -22,9 +22,9 @@ namespace dl::cluster {
 
 struct RunContext;
 
-class Answers {
+class ResultHandler {
  public:
-  explicit Answers(RunContext& context) : context_(context) {}
+  explicit ResultHandler(RunContext& context) : context_(context) {}
 
   // A good answer: counts and records the commit.  more: of its event.
   void accept(Member& member, const Lease& lease, std::int64_t first,
@@ -82,4 +82,4 @@ bool sound_loss(double loss_sum, std::int64_t examples);
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_MASTER_LINK_ANSWERS_H_
+#endif  // DL_LIBCORE_CLUSTER_MASTER_LINK_RESULT_HANDLER_H_

@@ -1,8 +1,8 @@
 // The end of a run for its members.  They answer Stop with Leave: a process
 // that ended before could take the news down with its connections.
 
-#ifndef DL_LIBCORE_CLUSTER_MASTER_MEMBERS_FAREWELL_H_
-#define DL_LIBCORE_CLUSTER_MASTER_MEMBERS_FAREWELL_H_
+#ifndef DL_LIBCORE_CLUSTER_MASTER_MEMBERS_SHUTDOWN_H_
+#define DL_LIBCORE_CLUSTER_MASTER_MEMBERS_SHUTDOWN_H_
 
 #include <cstdint>
 #include <functional>
@@ -12,13 +12,13 @@
 
 namespace dl::cluster {
 
-class Farewell {
+class Shutdown {
  public:
   // Whether a worker of this name goes.
   using Goes = std::function<bool(const std::string& name)>;
 
   // Tells the members that go.  code, reason: as in Stop.
-  Farewell(RunContext& context, int code, const std::string& reason, Goes goes);
+  Shutdown(RunContext& context, int code, const std::string& reason, Goes goes);
   static bool everybody(const std::string&) { return true; }
 
   bool all_left() const;
@@ -46,4 +46,4 @@ class Farewell {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_MASTER_MEMBERS_FAREWELL_H_
+#endif  // DL_LIBCORE_CLUSTER_MASTER_MEMBERS_SHUTDOWN_H_

@@ -2,8 +2,8 @@
 // keys, their ends are told to the run, and who does not come is not waited
 // for.
 
-#ifndef DL_LIBCORE_CLUSTER_MASTER_LAUNCH_CREW_H_
-#define DL_LIBCORE_CLUSTER_MASTER_LAUNCH_CREW_H_
+#ifndef DL_LIBCORE_CLUSTER_MASTER_LAUNCH_LAUNCHED_WORKERS_H_
+#define DL_LIBCORE_CLUSTER_MASTER_LAUNCH_LAUNCHED_WORKERS_H_
 
 #include <map>
 #include <string>
@@ -16,13 +16,13 @@
 
 namespace dl::cluster {
 
-class Crew {
+class LaunchedWorkers {
  public:
   // Starts all.  told: where the socket is for other hosts; local_threads: of a
   // worker of this one.  Both references must outlive it.
   // Throws Error: kUnavailable, a program cannot be started.
-  Crew(const MasterOptions& options, RouterSocket& socket,
-       const std::string& told, int local_threads, const Log& log);
+  LaunchedWorkers(const MasterOptions& options, RouterSocket& socket,
+                  const std::string& told, int local_threads, const Log& log);
 
   // First message of a worker, one of these or another, before the run begins;
   // nothing: it is to stop. Throws Error: kUnavailable, none came within wait
@@ -65,4 +65,4 @@ class Crew {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_MASTER_LAUNCH_CREW_H_
+#endif  // DL_LIBCORE_CLUSTER_MASTER_LAUNCH_LAUNCHED_WORKERS_H_

@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/health/verdict.h"
+#include "libcore/cluster/master/health/final_warnings.h"
 
 #include "libcore/cluster/run_config/choose_normalizers.h"
 #include "libcore/cluster/run_config/oddities.h"

@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/link/answers.h"
+#include "libcore/cluster/master/link/result_handler.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,8 +21,8 @@ bool sound_loss(double loss_sum, std::int64_t examples) {
   return std::fabs(loss_sum) <= kMost * static_cast<double>(examples);
 }
 
-void Answers::note_fault(const Member& member, std::int64_t batch,
-                         const std::string& why) {
+void ResultHandler::note_fault(const Member& member, std::int64_t batch,
+                               const std::string& why) {
   ++context_.report.rejected;
   Json fields = {
       {"worker", member.number}, {"epoch", context_.state.epoch}, {"why", why}};
@@ -34,7 +34,7 @@ void Answers::note_fault(const Member& member, std::int64_t batch,
 // as wrong: not one host is at fault.  Nor is one mini-batch where several are
 // without an answer, or where it stands for a slot of a round: the parameters
 // are.
-bool Answers::nobody_can_train(std::int64_t batch, Code code) {
+bool ResultHandler::nobody_can_train(std::int64_t batch, Code code) {
   constexpr std::size_t kFew = 2;
   if (code != Code::kConfig) return false;
   if (context_.state.watch.is_worse_than_chance()) return true;
@@ -51,7 +51,7 @@ bool Answers::nobody_can_train(std::int64_t batch, Code code) {
   return doubts_.size() >= kFew && failing.size() >= few;
 }
 
-void Answers::forgive() {
+void ResultHandler::forgive() {
   context_.gone_wrong.reset();
   doubts_.clear();
   for (Member* member : context_.members.present()) {
@@ -60,8 +60,8 @@ void Answers::forgive() {
   }
 }
 
-void Answers::reject(Member& member, std::int64_t batch, const std::string& why,
-                     Code code) {
+void ResultHandler::reject(Member& member, std::int64_t batch,
+                           const std::string& why, Code code) {
   note_fault(member, batch, why);
   ++member.rejections;
   if (batch < 0) ++member.violations;
@@ -99,9 +99,10 @@ void Answers::reject(Member& member, std::int64_t batch, const std::string& why,
   if (anybody_but(member)) member.retry = context_.now + kRetry;
 }
 
-void Answers::accept(Member& member, const Lease& lease, std::int64_t first,
-                     std::int64_t count, std::int64_t examples, double loss_sum,
-                     std::size_t bytes, const Json& more) {
+void ResultHandler::accept(Member& member, const Lease& lease,
+                           std::int64_t first, std::int64_t count,
+                           std::int64_t examples, double loss_sum,
+                           std::size_t bytes, const Json& more) {
   member.rejections = 0;
   member.proven = true;
   if (examples > 0)
@@ -125,8 +126,8 @@ void Answers::accept(Member& member, const Lease& lease, std::int64_t first,
   failpoint("master.after_commit");
 }
 
-void Answers::refuse(Member& member, std::uint64_t lease, std::uint64_t fence,
-                     std::int64_t batch) {
+void ResultHandler::refuse(Member& member, std::uint64_t lease,
+                           std::uint64_t fence, std::int64_t batch) {
   require_given(lease);
   ++context_.report.stale;
   Json fields = {{"lease", lease},
@@ -142,21 +143,21 @@ void Answers::refuse(Member& member, std::uint64_t lease, std::uint64_t fence,
   context_.outgoing.send(member, message.to_message());
 }
 
-void Answers::require_given(std::uint64_t lease) const {
+void ResultHandler::require_given(std::uint64_t lease) const {
   if (lease == 0 || lease >= context_.next_lease)
     throw Error{Code::kProtocol,
                 "lease " + std::to_string(lease) + " was given to nobody"};
 }
 
 // In a tree, a Check reaches those as well that are out of step.
-void Answers::count_digest(Member& member) const {
+void ResultHandler::count_digest(Member& member) const {
   if (member.digests >= context_.checks)
     throw Error{Code::kProtocol, "Digest: nobody asked for it"};
   ++member.digests;
 }
 
-void Answers::note_difference(Member& member, const std::string& what,
-                              std::uint64_t digest, std::uint64_t want) {
+void ResultHandler::note_difference(Member& member, const std::string& what,
+                                    std::uint64_t digest, std::uint64_t want) {
   ++context_.report.resyncs;
   member.in_step = false;
   context_.events.write("fault", {{"worker", member.number},
@@ -170,7 +171,7 @@ void Answers::note_difference(Member& member, const std::string& what,
                                     "; it is sent the state anew");
 }
 
-bool Answers::anybody_but(const Member& member) {
+bool ResultHandler::anybody_but(const Member& member) {
   return std::ranges::any_of(
       context_.members.workers(),
       [&](const Member* other) { return other->number != member.number; });

@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/link/outgoing.h"
+#include "libcore/cluster/master/link/message_sender.h"
 
 #include <utility>
 
@@ -7,14 +7,14 @@
 
 namespace dl::cluster {
 
-bool Outgoing::send(Member& member, Message message,
-                    std::uint64_t feed_number) {
+bool MessageSender::send(Member& member, Message message,
+                         std::uint64_t feed_number) {
   return send(member, std::make_shared<const Message>(std::move(message)),
               feed_number);
 }
 
-bool Outgoing::send(Member& member, const SharedMessage& message,
-                    std::uint64_t feed_number) {
+bool MessageSender::send(Member& member, const SharedMessage& message,
+                         std::uint64_t feed_number) {
   const Envelope envelope{context_.run, member.number, context_.incarnation,
                           ++sequence_, feed_number};
   if (context_.link.send(member.peer, message, envelope)) return true;
@@ -22,20 +22,21 @@ bool Outgoing::send(Member& member, const SharedMessage& message,
   return false;
 }
 
-std::vector<Member*> Outgoing::tell_all(Message message) {
+std::vector<Member*> MessageSender::tell_all(Message message) {
   const auto shared = std::make_shared<const Message>(std::move(message));
   return tell(shared, 0, shared);
 }
 
-std::vector<Member*> Outgoing::tell_all(Message message, std::uint64_t origin,
-                                        Message for_origin) {
+std::vector<Member*> MessageSender::tell_all(Message message,
+                                             std::uint64_t origin,
+                                             Message for_origin) {
   return tell(std::make_shared<const Message>(std::move(message)), origin,
               std::make_shared<const Message>(std::move(for_origin)));
 }
 
-std::vector<Member*> Outgoing::tell(const SharedMessage& message,
-                                    std::uint64_t origin,
-                                    const SharedMessage& for_origin) {
+std::vector<Member*> MessageSender::tell(const SharedMessage& message,
+                                         std::uint64_t origin,
+                                         const SharedMessage& for_origin) {
   check_sender(message->type, kFromParent);  // as it is in a tree
   const std::uint64_t number = context_.feed.add(*message);
   std::vector<Member*> missed;
@@ -50,7 +51,8 @@ std::vector<Member*> Outgoing::tell(const SharedMessage& message,
   return missed;
 }
 
-void Outgoing::refill(Member& member, std::uint64_t after, std::uint64_t upto) {
+void MessageSender::refill(Member& member, std::uint64_t after,
+                           std::uint64_t upto) {
   if (!member.in_step) return;
   bool sent = true;
   const auto send_one = [&](const FeedItem& item) {
@@ -60,14 +62,14 @@ void Outgoing::refill(Member& member, std::uint64_t after, std::uint64_t upto) {
     member.in_step = false;
 }
 
-void Outgoing::unseat(Member& member) {
+void MessageSender::unseat(Member& member) {
   if (member.seat.parent == 0) return;
   member.seat.parent = 0;
   context_.members.set_feeder(member, 0);
   send(member, Place{}.to_message());
 }
 
-bool Outgoing::bring_up_to_date(Member& member) {
+bool MessageSender::bring_up_to_date(Member& member) {
   if (member.in_step) return true;
   // The State has what waits of the context_.feed; and while it would have to
   // wait itself, it would only grow old.
@@ -85,7 +87,7 @@ bool Outgoing::bring_up_to_date(Member& member) {
 }
 
 // The same for all who get it at one time.
-SharedMessage Outgoing::state() {
+SharedMessage MessageSender::state() {
   if (auto before = state_.lock(); before &&
                                    state_version_ == context_.state.version &&
                                    state_made_ == context_.now)
@@ -107,7 +109,7 @@ SharedMessage Outgoing::state() {
   return made;
 }
 
-bool Outgoing::catch_up(Member& member) {
+bool MessageSender::catch_up(Member& member) {
   const std::string had = std::exchange(member.had.run, "");
   if (!context_.updates || had.empty()) return false;
   bool sent = true;

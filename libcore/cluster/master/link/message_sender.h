@@ -1,8 +1,8 @@
 // All that a master sends: messages to a member, what all are told, and what
 // brings one of them up to date.
 
-#ifndef DL_LIBCORE_CLUSTER_MASTER_LINK_OUTGOING_H_
-#define DL_LIBCORE_CLUSTER_MASTER_LINK_OUTGOING_H_
+#ifndef DL_LIBCORE_CLUSTER_MASTER_LINK_MESSAGE_SENDER_H_
+#define DL_LIBCORE_CLUSTER_MASTER_LINK_MESSAGE_SENDER_H_
 
 #include <cstdint>
 #include <vector>
@@ -14,9 +14,9 @@ namespace dl::cluster {
 
 struct RunContext;
 
-class Outgoing {
+class MessageSender {
  public:
-  explicit Outgoing(RunContext& context) : context_(context) {}
+  explicit MessageSender(RunContext& context) : context_(context) {}
 
   // False: it did not go out; the member is left alone for a moment.
   // feed: as Envelope's.
@@ -58,4 +58,4 @@ class Outgoing {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_MASTER_LINK_OUTGOING_H_
+#endif  // DL_LIBCORE_CLUSTER_MASTER_LINK_MESSAGE_SENDER_H_

@@ -1,4 +1,4 @@
-#include "libcore/cluster/master/members/farewell.h"
+#include "libcore/cluster/master/members/shutdown.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace dl::cluster {
 
-Farewell::Farewell(RunContext& context, int code, const std::string& reason,
+Shutdown::Shutdown(RunContext& context, int code, const std::string& reason,
                    Goes goes)
     : context_(context), goes_(std::move(goes)) {
   stop_.code = code;
@@ -18,24 +18,24 @@ Farewell::Farewell(RunContext& context, int code, const std::string& reason,
       context_.outgoing.send(*member, stop_.to_message());
 }
 
-bool Farewell::all_left() const {
+bool Shutdown::all_left() const {
   for (const Member* member : context_.members.present())
     if (stays(*member)) return false;
   return true;
 }
 
-bool Farewell::stays(const Member& member) const {
+bool Shutdown::stays(const Member& member) const {
   return member.counts() && goes_(member.hello.name);
 }
 
-bool Farewell::flowed_since(double time) const {
+bool Shutdown::flowed_since(double time) const {
   return std::ranges::any_of(context_.members.present(),
                              [&](const Member* member) {
                                return stays(*member) && member->flowed > time;
                              });
 }
 
-void Farewell::tick(double now) {
+void Shutdown::tick(double now) {
   for (const auto& [peer, flow] : context_.link.take_flows())
     if (Member* member = context_.members.find(peer))
       Membership::note_flow(*member, flow, now);
@@ -47,24 +47,24 @@ void Farewell::tick(double now) {
       lose(*member, "its connection ended");
 }
 
-void Farewell::lose(const Member& member, const std::string& why) {
+void Shutdown::lose(const Member& member, const std::string& why) {
   tell_lost(context_, member, why);
   context_.members.remove(std::string(member.peer));
 }
 
-void Farewell::lost_process(const std::string& name, std::int64_t pid,
+void Shutdown::lost_process(const std::string& name, std::int64_t pid,
                             const std::string& how) {
   const Member* member = context_.members.find(name, pid);
   if (member != nullptr) lose(*member, how);
 }
 
-void Farewell::end() {
+void Shutdown::end() {
   for (const Member* member : context_.members.present())
     if (stays(*member))
       tell_lost(context_, *member, "it did not answer the end of the run");
 }
 
-void Farewell::take(const RouterSocket::Incoming& incoming) {
+void Shutdown::take(const RouterSocket::Incoming& incoming) {
   const MessageType type = incoming.received.message.type;
   if (type == MessageType::kLeave) context_.members.remove(incoming.peer);
   if (type != MessageType::kHello) return;

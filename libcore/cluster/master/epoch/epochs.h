@@ -1,8 +1,8 @@
 // The course of a run: takes the epochs through training and evaluation, until
 // there are enough of them.
 
-#ifndef DL_LIBCORE_CLUSTER_MASTER_EPOCH_COURSE_H_
-#define DL_LIBCORE_CLUSTER_MASTER_EPOCH_COURSE_H_
+#ifndef DL_LIBCORE_CLUSTER_MASTER_EPOCH_EPOCHS_H_
+#define DL_LIBCORE_CLUSTER_MASTER_EPOCH_EPOCHS_H_
 
 #include <string>
 
@@ -15,11 +15,11 @@
 
 namespace dl::cluster {
 
-class Course {
+class Epochs {
  public:
   // Goes on from context.state.  hooks: keep_best, measured, go_back and
   // where_model are used.
-  Course(RunContext& context, const Hooks& hooks, Checkpointer& checkpoints);
+  Epochs(RunContext& context, const Hooks& hooks, Checkpointer& checkpoints);
 
   // The first phase, unless there is one.
   void begin();
@@ -62,4 +62,4 @@ class Course {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_MASTER_EPOCH_COURSE_H_
+#endif  // DL_LIBCORE_CLUSTER_MASTER_EPOCH_EPOCHS_H_

@@ -1,7 +1,7 @@
 // The verdict on the model of a run that is finished.
 
-#ifndef DL_LIBCORE_CLUSTER_MASTER_HEALTH_VERDICT_H_
-#define DL_LIBCORE_CLUSTER_MASTER_HEALTH_VERDICT_H_
+#ifndef DL_LIBCORE_CLUSTER_MASTER_HEALTH_FINAL_WARNINGS_H_
+#define DL_LIBCORE_CLUSTER_MASTER_HEALTH_FINAL_WARNINGS_H_
 
 #include <string>
 
@@ -28,4 +28,4 @@ std::string lack_of_model(const MasterOptions& options, const Report& report,
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_MASTER_HEALTH_VERDICT_H_
+#endif  // DL_LIBCORE_CLUSTER_MASTER_HEALTH_FINAL_WARNINGS_H_
