@@ -118,7 +118,7 @@ std::span<float> Replica::room() {
   return device_->on_host(network_->update());
 }
 
-device::Device* Replica::keeper() {
+device::Device* Replica::resident_device() {
   const tensor::View parameters = network_->parameters();
   const bool apart = parameters.elements() > 0 &&
                      device_->real() == tensor::DType::kF32 &&

@@ -65,7 +65,7 @@ class Replica {
 
   // The device where parameters and updates can stay in its memory from step to
   // step: it is not the host's, and of float.  Else null.
-  device::Device* keeper();
+  device::Device* resident_device();
 
   // Forward, backward and updater for one mini-batch, or for each segment of
   // it (Network::segments()), each from the parameters that the one before

@@ -16,7 +16,7 @@ device::Device* keeper_of(Replica& replica, const SharingSettings& settings,
                      std::cmp_less_equal(network.parameters().elements(),
                                          exchange::kMostOnDevice) &&
                      nn::Constrainer(network.config()).none();
-  return plain ? replica.keeper() : nullptr;
+  return plain ? replica.resident_device() : nullptr;
 }
 
 // --- On the host ------------------------------------------------------------

@@ -364,7 +364,7 @@ void Trainer::expect_next(nn::Network& network) {
 void Trainer::step_training(Work& work, const LoadedBatch& batch) {
   std::string fault;
   nn::Network& network = learner_->replica().network();
-  if (learner_->replica().keeper() != nullptr) expect_next(network);
+  if (learner_->replica().resident_device() != nullptr) expect_next(network);
   try {
     fault = learner_->train(work, network.batch_of(batch.set, batch.serial));
   } catch (Error& e) {
