@@ -59,7 +59,7 @@ struct RunContext {
   RunState state;
   std::optional<double> loss_of_chance;             // nn/data/baseline_loss.h
   std::optional<double> label_weight;               // in that
-  std::string remedy_of_scale;                      // verdict.h
+  std::string remedy_of_scale;                      // final_warnings.h
   std::optional<nn::UpdaterConfig> shared_updater;  // if gradients are shared
   Membership members;
   FeedSource feed;
@@ -88,7 +88,7 @@ struct RunContext {
     return std::nullopt;
   };
   std::optional<Error> failure;     // see fail()
-  std::optional<Error> gone_wrong;  // see answers.h; without a remedy
+  std::optional<Error> gone_wrong;  // see result_handler.h; without a remedy
   bool save_soon = false;           // a checkpoint is due now
   double alone_seconds = 0;  // averaging: of a mini-batch of the one replica
   // Averaging: sums by workers that failed in a row, and when the master makes

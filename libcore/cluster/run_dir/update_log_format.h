@@ -39,7 +39,7 @@ enum class EntryKind : std::uint8_t {
   kEpochEnd = 2,  // `sequence` was the epoch's last; encode_epoch_record()
   kStart = 3,     // a master goes on from `sequence`; payload: its run id
   kRound = 4,     // averaging; payload: averaging_log.h
-  kSetback = 5,   // the run goes on from an earlier state; payload: setback.h
+  kSetback = 5,   // the run goes on from an earlier state; payload: rollback.h
 };
 
 struct LogEntry {

@@ -40,7 +40,7 @@ struct File {
   Archive archive = {};
 };
 
-// Reads a source: HDF5 and zip in a reader apart (apart.h).
+// Reads a source: HDF5 and zip in a reader apart (sandbox.h).
 // Throws Error: kNoInput; kData, "'x.h5': ..."; kUnavailable.
 File open_file(const std::string& spec);
 

@@ -1,5 +1,5 @@
 // HDF5 files: numbers and texts by path, read with libhdf5.  Called in a reader
-// apart (apart.h) alone.
+// apart (sandbox.h) alone.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_HDF5_H_
 #define DL_LIBCORE_CONVERT_IMPORT_HDF5_H_

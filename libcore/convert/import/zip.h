@@ -1,5 +1,5 @@
 // Zip archives: members by name, read with libzip.  Called in a reader apart
-// (apart.h) alone.  No name of a member is ever used as a path.
+// (sandbox.h) alone.  No name of a member is ever used as a path.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_ZIP_H_
 #define DL_LIBCORE_CONVERT_IMPORT_ZIP_H_

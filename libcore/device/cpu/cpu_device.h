@@ -1,5 +1,5 @@
 // Float32 on the processor: convolution by oneDNN, matrix products by gemm.h,
-// the rest by loops that compilers vectorise (vectorize.h).
+// the rest by loops that compilers vectorise (simd.h).
 //
 // All work happens on the calling thread, but for spread.h.  Devices are
 // independent of each other and may run in parallel; results do not depend on

@@ -1,4 +1,4 @@
-// A file of ONNX, read in a reader apart (apart.h).
+// A file of ONNX, read in a reader apart (sandbox.h).
 //
 // The text "graph" is JSON:
 //   opset     {domain: version}; "" is ONNX's own
