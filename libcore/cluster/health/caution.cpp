@@ -8,7 +8,7 @@ namespace dl::cluster {
 namespace {
 
 constexpr double kMostRounds = 32;
-constexpr double kStandsOut = 5;
+constexpr double kFarOut = 5;
 constexpr double kGivenBack = 0.2;
 constexpr std::int64_t kFewest = 8;      // losses of a block
 constexpr std::size_t kBlocks = 8;       // that a new one is compared with
@@ -40,7 +40,7 @@ void Caution::close_block() {
       std::max(0.0, (squares_ / n - mean * mean) * n / (n - 1));
   if (first_) {
     const double low = *std::ranges::min_element(means_);
-    const double noise = kStandsOut * std::sqrt(variance_ / n);
+    const double noise = kFarOut * std::sqrt(variance_ / n);
     const bool stands_out =
         mean - low > std::max(noise, kGivenBack * (*first_ - low));
     if (stands_out && stood_out_) rise();

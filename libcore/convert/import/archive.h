@@ -1,7 +1,7 @@
 // The contents of a file of another program, whatever its container: texts and
 // arrays by name.
 //
-// A reader apart (sandbox.h) writes it as one safetensors blob, in which texts
+// A reader in a sandbox (sandbox.h) writes it as one safetensors blob, in which texts
 // are metadata; the parent reads that with the toolkit's own parser.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_ARCHIVE_H_

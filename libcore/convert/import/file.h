@@ -40,11 +40,11 @@ struct File {
   Archive archive = {};
 };
 
-// Reads a source: HDF5 and zip in a reader apart (sandbox.h).
+// Reads a source: HDF5 and zip in a sandbox (sandbox.h).
 // Throws Error: kNoInput; kData, "'x.h5': ..."; kUnavailable.
 File open_file(const std::string& spec);
 
-// The arrays of an .npz file, read apart as well.
+// The arrays of an .npz file, read there as well.
 Archive unpack_npz(std::span<const std::byte> file);
 
 }  // namespace dl::convert

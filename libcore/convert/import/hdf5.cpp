@@ -132,7 +132,7 @@ const char* what_is(hid_t type, H5T_class_t kind) {
   return "no array of numbers";
 }
 
-// A reader apart opens no other file, and the library would give zeros.
+// A sandbox opens no other file, and the library would give zeros.
 void refuse_elsewhere(hid_t set, const std::string& path) {
   const Id list(H5Dget_create_plist(set), H5Pclose, in_quotes(path));
   if (H5Pget_layout(list) == H5D_VIRTUAL || H5Pget_external_count(list) > 0)

@@ -278,7 +278,7 @@ std::uint64_t size_of(const onnx::Model& model, const File& file) {
   return size;
 }
 
-// A few nodes can ask for gigabytes and minutes: all is worked out apart first,
+// A few nodes can ask for gigabytes and minutes: all is worked out in the sandbox first,
 // where both are limited.  Other errors are reported here.
 Imported import_onnx(const File& file, const ImportOptions& options) {
   onnx::Model model = onnx::model_of(file.archive, file.path);

@@ -1,4 +1,4 @@
-// Zip archives: members by name, read with libzip.  Called in a reader apart
+// Zip archives: members by name, read with libzip.  Called in a sandbox
 // (sandbox.h) alone.  No name of a member is ever used as a path.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_ZIP_H_

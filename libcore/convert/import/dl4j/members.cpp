@@ -1,4 +1,4 @@
-// The members of a model's zip, in the reader apart.
+// The members of a model's zip, in the sandbox.
 
 #include <algorithm>
 #include <string>

@@ -21,7 +21,7 @@
 
 namespace dl::convert::dl4j {
 
-// Called in a reader apart (sandbox.h): the members of a model's zip, as texts
+// Called in a sandbox (sandbox.h): the members of a model's zip, as texts
 // "configuration.json", "normalizer", "left_out" (names, one a line), and as
 // arrays "coefficients.bin" and "updaterState.bin".
 // Throws Error: kData, one is damaged.

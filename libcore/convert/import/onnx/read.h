@@ -1,4 +1,4 @@
-// A file of ONNX, read in a reader apart (sandbox.h).
+// A file of ONNX, read in a sandbox (sandbox.h).
 //
 // The text "graph" is JSON:
 //   opset     {domain: version}; "" is ONNX's own
