@@ -1,69 +1,8 @@
-// A number that is multiplied or added.
+// The layer type "scale".
 
-#include "libcore/nn/config/keys.h"
-#include "libcore/nn/config/layer_type.h"
-#include "libcore/nn/layer.h"
+#include "libcore/nn/layers/parts/scale.h"
 
 namespace dl::nn::layers {
-namespace {
-
-using tensor::View;
-
-class Scale final : public Layer {
- public:
-  Scale(const LayerSite& site, Memory&)
-      : device_(site.device), factor_(site.settings->number("factor")) {}
-
-  void forward(const Flow& flow, const Step&) override {
-    scale(flow.y, flow.x[0]);
-  }
-  void backward(const Flow& flow, const Step&) override {
-    scale(flow.dx[0], flow.dy);
-  }
-
- private:
-  void scale(View y, View x) {
-    if (y.data != x.data) device_->copy(y, x);
-    device_->scale(y, factor_);
-  }
-
-  device::Device* device_;
-  double factor_;
-};
-
-class Shift final : public Layer {
- public:
-  Shift(const LayerSite& site, Memory& memory)
-      : device_(site.device),
-        amount_(memory.allocate({site.output.shape.back()})) {
-    device_->fill(amount_, site.settings->number("amount"));
-  }
-
-  void forward(const Flow& flow, const Step&) override {
-    if (flow.y.data != flow.x[0].data) device_->copy(flow.y, flow.x[0]);
-    device_->add_bias(flow.y, amount_);
-  }
-  void backward(const Flow&, const Step&) override {}  // is passed on
-
- private:
-  device::Device* device_;
-  View amount_;
-};
-
-template <bool shifts>
-LayerShape infer_scale(const LayerSettings&,
-                       std::span<const ValueSpec> inputs) {
-  return {.output = inputs[0],
-          .flops = numbers_in(inputs[0].shape),
-          .buffers = {.in_place = true,
-                      .gradient_in_place = !shifts,
-                      .keeps_inputs = false,
-                      .keeps_output = false,
-                      .passes_gradient = shifts},
-          .step_by_step = true};
-}
-
-}  // namespace
 
 const LayerType& scale() {
   static const LayerType type{
@@ -74,18 +13,6 @@ const LayerType& scale() {
                            kAny)},
       .infer = infer_scale<false>,
       .make = make<Scale>};
-  return type;
-}
-
-const LayerType& shift() {
-  static const LayerType type{
-      .name = "shift",
-      .words = "y = x + amount.",
-      .other_names = {"shiftvertex"},
-      .keys = {key::number("amount", "required", "Amount added to each number.",
-                           kAny)},
-      .infer = infer_scale<true>,
-      .make = make<Shift>};
   return type;
 }
 

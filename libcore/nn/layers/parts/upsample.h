@@ -1,25 +1,24 @@
 // More pixels, or steps, for each.
 
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_UPSAMPLE_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_UPSAMPLE_H_
+
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/layers/parts/moves.h"
 
 namespace dl::nn {
-namespace {
 
 enum class Interpolation { kNearest, kBilinear };
 
-}  // namespace
-
 template <>
-std::span<const std::string_view> names_of<Interpolation>() {
+inline std::span<const std::string_view> names_of<Interpolation>() {
   static constexpr std::string_view kNames[] = {"nearest", "bilinear"};
   return kNames;
 }
 
 namespace layers {
-namespace {
 
-device::Strided repeat(const LayerSettings&, Extents in, Extents out) {
+inline device::Strided repeat(const LayerSettings&, Extents in, Extents out) {
   const std::int64_t rows = out.height / in.height,
                      columns = out.width / in.width, c = in.channels;
   device::Strided s;
@@ -45,7 +44,8 @@ class Bilinear final : public Layer {
   device::Device* device_;
 };
 
-std::unique_ptr<Layer> make_upsample2d(const LayerSite& site, Memory& memory) {
+inline std::unique_ptr<Layer> make_upsample2d(const LayerSite& site,
+                                              Memory& memory) {
   if (site.settings->one_of<Interpolation>("interpolation") ==
       Interpolation::kBilinear)
     return std::make_unique<Bilinear>(site, memory);
@@ -64,38 +64,7 @@ LayerShape infer_upsample(const LayerSettings& settings,
   return moved(inputs[0], out);
 }
 
-}  // namespace
-
-const LayerType& upsample2d() {
-  static const LayerType type{
-      .name = "upsample2d",
-      .words =
-          "Each pixel becomes *size* pixels: copies of it, or interpolated "
-          "with its neighbors.\n"
-          "For bilinear, pixels are squares, and the outermost are repeated.",
-      .other_names = {"upsampling2d", "upsampling"},
-      .keys = {key::tuple("size", "[2, 2]",
-                          "Output pixels for each input pixel."),
-               key::one_of("interpolation", R"("nearest")",
-                           "Method of interpolation.",
-                           names_of<Interpolation>())},
-      .infer = infer_upsample<3>,
-      .make = make_upsample2d};
-  return type;
-}
-
-const LayerType& upsample1d() {
-  static const LayerType type{
-      .name = "upsample1d",
-      .words = "Repeats each step of a series *size* times.",
-      .other_names = {"upsampling1d"},
-      .keys = {key::integer("size", "2", "Output steps for each input step.",
-                            kSmall)},
-      .reads_sequences = true,
-      .infer = infer_upsample<2>,
-      .make = make_mover<repeat>};
-  return type;
-}
-
 }  // namespace layers
 }  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_UPSAMPLE_H_

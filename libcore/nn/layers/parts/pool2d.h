@@ -1,12 +1,14 @@
 // Pooling of images and of volumes by a window.
 
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_POOL2D_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_POOL2D_H_
+
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layers/parts/window.h"
 
 namespace dl::nn::layers {
-namespace {
 
 using device::Pooling;
 
@@ -19,7 +21,8 @@ Spec finished(Spec spec, const LayerSettings& settings) {
   return spec;
 }
 
-std::unique_ptr<device::Pool2d> kernel_of(const LayerSite& site, Pooling kind) {
+inline std::unique_ptr<device::Pool2d> kernel_of(const LayerSite& site,
+                                                 Pooling kind) {
   const Window window = window_of(*site.settings);
   if (window.kernel.size() == 3)
     return site.device->pool3d(
@@ -47,8 +50,8 @@ class Pool final : public Layer {
   std::unique_ptr<device::Pool2d> kernel_;
 };
 
-LayerShape infer_pool2d(const LayerSettings& settings,
-                        std::span<const ValueSpec> inputs) {
+inline LayerShape infer_pool2d(const LayerSettings& settings,
+                               std::span<const ValueSpec> inputs) {
   const Window window = window_of(settings);
   const tensor::Shape& input = inputs[0].shape;
   const tensor::Shape output = slide(window, input, input.back());
@@ -60,7 +63,7 @@ LayerShape infer_pool2d(const LayerSettings& settings,
           .buffers = {.keeps_inputs = false, .keeps_output = false}};
 }
 
-Key count_padding_key() {
+inline Key count_padding_key() {
   // Resolved, files of 0.1 stay as they are.
   return key::flag(
       "count_padding", "(false)",
@@ -83,47 +86,6 @@ LayerType pooling(int axes, std::string_view name, std::string_view words,
           .make = make<Pool<kind>>};
 }
 
-}  // namespace
-
-const LayerType& max_pool2d() {
-  static const LayerType type = pooling<Pooling::kMax>(
-      2, "max_pool2d",
-      "The largest number of each window, channel by channel.\n"
-      "Padding is never the largest.",
-      {"maxpooling2d", "maxpooling", "maxpool"});
-  return type;
-}
-
-const LayerType& average_pool2d() {
-  static const LayerType type = pooling<Pooling::kAverage>(
-      2, "average_pool2d", "The mean of each window, channel by channel.",
-      {"averagepooling2d", "avgpool2d"});
-  return type;
-}
-
-const LayerType& pnorm_pool2d() {
-  static const LayerType type = pooling<Pooling::kPNorm>(
-      2, "pnorm_pool2d",
-      "(sum of |x|^p)^(1/p) of each window, channel by channel.",
-      {"lppool2d", "pnormpooling"});
-  return type;
-}
-
-const LayerType& max_pool3d() {
-  static const LayerType type = pooling<Pooling::kMax>(
-      3, "max_pool3d",
-      "The largest number of each window of a volume, channel by channel.\n"
-      "Padding is never the largest.",
-      {"maxpooling3d"});
-  return type;
-}
-
-const LayerType& average_pool3d() {
-  static const LayerType type = pooling<Pooling::kAverage>(
-      3, "average_pool3d",
-      "The mean of each window of a volume, channel by channel.",
-      {"averagepooling3d", "avgpool3d"});
-  return type;
-}
-
 }  // namespace dl::nn::layers
+
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_POOL2D_H_

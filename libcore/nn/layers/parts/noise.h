@@ -2,6 +2,9 @@
 // network's seed, the name of the mini-batch, the layer and the place of the
 // example in the mini-batch, never from the lane or host that computes it.
 
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_NOISE_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_NOISE_H_
+
 #include <cmath>
 
 #include "libcore/base/philox.h"
@@ -10,7 +13,6 @@
 #include "libcore/nn/layer.h"
 
 namespace dl::nn::layers {
-namespace {
 
 using device::Strided;
 using tensor::View;
@@ -57,7 +59,7 @@ class Noise : public Layer {
   View drawn_;
 };
 
-std::int64_t numbers_of(const LayerSite& site) {
+inline std::int64_t numbers_of(const LayerSite& site) {
   return site.output.shape.elements();
 }
 
@@ -171,96 +173,10 @@ LayerShape infer_noise(const LayerSettings&,
           .step_by_step = true};
 }
 
-Key rate(std::string_view doc) {
+inline Key rate(std::string_view doc) {
   return key::number("rate", "0.5", doc, kShare);
 }
 
-}  // namespace
-
-const LayerType& spatial_dropout() {
-  static const LayerType type{
-      .name = "spatial_dropout",
-      .words =
-          "Like *dropout*, for whole channels: all numbers of an example at an "
-          "index of the last\n"
-          "dimension are dropped or kept together.",
-      .other_names = {"spatialdropout1d", "spatialdropout2d", "dropout2d",
-                      "spatialdropout3d"},
-      .keys = {rate("The share of channels that is dropped.")},
-      .disturbs = true,
-      .infer = infer_noise<false>,
-      .make = make<SharedDropout<false>>};
-  return type;
-}
-
-const LayerType& stochastic_depth() {
-  static const LayerType type{
-      .name = "stochastic_depth",
-      .words =
-          "Like *dropout*, for whole examples: all numbers of an example are "
-          "dropped or kept\n"
-          "together. At the end of a residual branch it skips the branch "
-          "(Huang et al. 2016).\n"
-          "In a sequence all steps are dropped together, with "
-          "*time_distributed* each separately.\n"
-          "\n"
-          "```\n"
-          "{\"name\": \"branch\", \"type\": \"dense\", \"from\": \"x\", "
-          "\"units\": 64,\n"
-          "  \"activation\": \"relu\"},\n"
-          "{\"name\": \"depth\", \"type\": \"stochastic_depth\", \"from\": "
-          "\"branch\", \"rate\": 0.2},\n"
-          "{\"name\": \"sum\", \"type\": \"add\", \"from\": [\"x\", "
-          "\"depth\"]}\n"
-          "```\n",
-      .other_names = {"droppath", "drop_path"},
-      .keys = {rate("The share of examples that is dropped.")},
-      .disturbs = true,
-      .infer = infer_noise<false>,
-      .make = make<SharedDropout<true>>};
-  return type;
-}
-
-const LayerType& alpha_dropout() {
-  static const LayerType type{
-      .name = "alpha_dropout",
-      .words =
-          "Dropout for *selu*: dropped numbers become -1.758, and all numbers "
-          "are scaled and\n"
-          "shifted so that mean 0 and variance 1 are preserved (Klambauer et "
-          "al. 2017).",
-      .other_names = {"selfnormalizingdropout"},
-      .keys = {rate("The share of inputs that is dropped.")},
-      .disturbs = true,
-      .infer = infer_noise<false>,
-      .make = make<AlphaDropout>};
-  return type;
-}
-
-const LayerType& gaussian_dropout() {
-  static const LayerType type{
-      .name = "gaussian_dropout",
-      .words =
-          "In training, multiplies each number by one of mean 1 and variance "
-          "rate / (1 - rate).",
-      .keys = {rate(
-          "The noise is as large as that of dropout with this rate.")},
-      .disturbs = true,
-      .infer = infer_noise<false>,
-      .make = make<GaussianDropout>};
-  return type;
-}
-
-const LayerType& gaussian_noise() {
-  static const LayerType type{
-      .name = "gaussian_noise",
-      .words = "In training, adds a random number of mean 0 to each number.",
-      .keys = {key::number("deviation", "required",
-                           "The standard deviation of the noise.", kAtLeast0)},
-      .disturbs = true,
-      .infer = infer_noise<true>,
-      .make = make<GaussianNoise>};
-  return type;
-}
-
 }  // namespace dl::nn::layers
+
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_NOISE_H_

@@ -1,10 +1,12 @@
 // Pooling of series by a window: of images of height 1.
 
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_POOL1D_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_POOL1D_H_
+
 #include "libcore/nn/layers/parts/series_mask.h"
 #include "libcore/nn/layers/parts/window.h"
 
 namespace dl::nn::layers {
-namespace {
 
 using device::Pooling;
 using tensor::View;
@@ -64,8 +66,8 @@ class Pool1d final : public Layer {
   View factor_;
 };
 
-LayerShape infer_pool1d(const LayerSettings& settings,
-                        std::span<const ValueSpec> inputs) {
+inline LayerShape infer_pool1d(const LayerSettings& settings,
+                               std::span<const ValueSpec> inputs) {
   const ValueSpec& input = inputs[0];
   const Window window = window_of(settings);
   const tensor::Shape shape = slide(window, input.shape, input.shape.back());
@@ -91,33 +93,6 @@ LayerType pooling(std::string_view name, std::string_view words,
           .make = make<Pool1d<kind>>};
 }
 
-}  // namespace
-
-const LayerType& max_pool1d() {
-  static const LayerType type = pooling<Pooling::kMax>(
-      "max_pool1d",
-      "The largest number of each window of a series, feature by feature.\n"
-      "Padding and masked steps are never the largest; if a window has no "
-      "other step, the\n"
-      "result is 0.\n"
-      "If the number of steps stays the same, the output has the same mask; "
-      "otherwise a step\n"
-      "of the output counts if its window has a step that counts.",
-      {"maxpooling1d"});
-  return type;
-}
-
-const LayerType& average_pool1d() {
-  static const LayerType type = pooling<Pooling::kAverage>(
-      "average_pool1d",
-      "The mean of the unmasked steps in each window of a series, feature by "
-      "feature; if a\n"
-      "window has none, the result is 0.\n"
-      "If the number of steps stays the same, the output has the same mask; "
-      "otherwise a step\n"
-      "of the output counts if its window has a step that counts.",
-      {"averagepooling1d", "avgpool1d"});
-  return type;
-}
-
 }  // namespace dl::nn::layers
+
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_POOL1D_H_

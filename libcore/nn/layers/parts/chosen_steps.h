@@ -1,5 +1,8 @@
 // Steps of sequences, chosen by where their padding is.
 
+#ifndef DL_LIBCORE_NN_LAYERS_PARTS_CHOSEN_STEPS_H_
+#define DL_LIBCORE_NN_LAYERS_PARTS_CHOSEN_STEPS_H_
+
 #include "libcore/base/error.h"
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
@@ -13,17 +16,16 @@ namespace dl::nn {
 enum class Turned { kCounted, kAll, kMask };
 
 template <>
-std::span<const std::string_view> names_of<Turned>() {
+inline std::span<const std::string_view> names_of<Turned>() {
   static constexpr std::string_view kNames[] = {"counted", "all", "mask"};
   return kNames;
 }
 
 namespace layers {
-namespace {
 
 using tensor::View;
 
-Turned turned_of(const LayerSettings& settings) {
+inline Turned turned_of(const LayerSettings& settings) {
   return settings.has("turns") ? settings.one_of<Turned>("turns")
                                : Turned::kCounted;
 }
@@ -160,51 +162,7 @@ LayerShape infer_chosen_steps(const LayerSettings& settings,
       .mask = makes ? MaskRule::kMade : MaskRule::kPassed};
 }
 
-}  // namespace
-
-const LayerType& last_step() {
-  static const LayerType type{.name = "last_step",
-                              .words =
-                                  "The last step of a sequence that is not "
-                                  "padding; the first step if all are padding.",
-                              .other_names = {"lasttimestep"},
-                              .reads_sequences = true,
-                              .infer = infer_chosen_steps<true>,
-                              .make = make<LastStep>};
-  return type;
-}
-
-const LayerType& reverse() {
-  static const LayerType type{
-      .name = "reverse",
-      .words =
-          "The steps of a sequence from the last to the first; padding stays "
-          "in its place.",
-      .other_names = {"reversetimeseries", "flip"},
-      .keys = {key::one_of("turns", R"(("counted"))",
-                           "The steps that count; all, their padding with "
-                           "them; or the mask alone.",
-                           names_of<Turned>())},
-      .reads_sequences = true,
-      .infer = infer_chosen_steps<false>,
-      .make = make<Reverse>};
-  return type;
-}
-
-const LayerType& hold() {
-  static const LayerType type{
-      .name = "hold",
-      .words =
-          "Replaces each padding step of a sequence by the last real step "
-          "before it;\n"
-          "padding before the first real step stays unchanged.\n"
-          "Keras's recurrent layers fill padding in this way, and other layers "
-          "of Keras read it.",
-      .reads_sequences = true,
-      .infer = infer_chosen_steps<false>,
-      .make = make<Hold>};
-  return type;
-}
-
 }  // namespace layers
 }  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_LAYERS_PARTS_CHOSEN_STEPS_H_
