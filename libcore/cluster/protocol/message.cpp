@@ -15,89 +15,25 @@ static_assert(std::endian::native == std::endian::little,
               "blobs are little-endian and copied as they are");
 
 std::string_view name_of(MessageType type) {
-  switch (type) {
-    case MessageType::kHello:
-      return "Hello";
-    case MessageType::kWelcome:
-      return "Welcome";
-    case MessageType::kRefuse:
-      return "Refuse";
-    case MessageType::kReady:
-      return "Ready";
-    case MessageType::kState:
-      return "State";
-    case MessageType::kTask:
-      return "Task";
-    case MessageType::kResult:
-      return "Result";
-    case MessageType::kUpdate:
-      return "Update";
-    case MessageType::kApply:
-      return "Apply";
-    case MessageType::kTaskDone:
-      return "TaskDone";
-    case MessageType::kStale:
-      return "Stale";
-    case MessageType::kBeat:
-      return "Beat";
-    case MessageType::kFetch:
-      return "Fetch";
-    case MessageType::kRecord:
-      return "Record";
-    case MessageType::kCheck:
-      return "Check";
-    case MessageType::kDigest:
-      return "Digest";
-    case MessageType::kStop:
-      return "Stop";
-    case MessageType::kLeave:
-      return "Leave";
-    case MessageType::kFault:
-      return "Fault";
-    case MessageType::kStatistics:
-      return "Statistics";
-    case MessageType::kRound:
-      return "Round";
-    case MessageType::kProbe:
-      return "Probe";
-    case MessageType::kProbed:
-      return "Probed";
-    case MessageType::kPlace:
-      return "Place";
-    case MessageType::kListen:
-      return "Listen";
-    case MessageType::kListening:
-      return "Listening";
-    case MessageType::kFed:
-      return "Fed";
-    case MessageType::kAttach:
-      return "Attach";
-    case MessageType::kFeeding:
-      return "Feeding";
-    case MessageType::kReduce:
-      return "Reduce";
-    case MessageType::kReduced:
-      return "Reduced";
-    case MessageType::kDirect:
-      return "Direct";
-    case MessageType::kRejoin:
-      return "Rejoin";
-    case MessageType::kAlive:
-      return "Alive";
-    case MessageType::kParties:
-      return "Parties";
-    case MessageType::kPart:
-      return "Part";
-    case MessageType::kMean:
-      return "Mean";
-    case MessageType::kCut:
-      return "Cut";
-    case MessageType::kPull:
-      return "Pull";
-    case MessageType::kSlice:
-      return "Slice";
-  }
-  return "";
+  static constexpr std::string_view kNames[] = {
+      "",
+#define DL_MESSAGE(name, ...) #name,
+#include "libcore/cluster/protocol/messages.inc"
+#undef DL_MESSAGE
+  };
+  const auto number = static_cast<std::size_t>(type);
+  return number < std::size(kNames) ? kNames[number] : "";
+}
+
+Taker taker_of(MessageType type) {
+  static constexpr Taker kTakers[] = {
+      Taker::kNone,
+#define DL_MESSAGE(name, senders, taker, ...) Taker::taker,
+#include "libcore/cluster/protocol/messages.inc"
+#undef DL_MESSAGE
+  };
+  const auto number = static_cast<std::size_t>(type);
+  return number < std::size(kTakers) ? kTakers[number] : Taker::kNone;
 }
 
 namespace {

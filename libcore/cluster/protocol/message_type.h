@@ -15,50 +15,21 @@ namespace dl::cluster {
 
 constexpr int kProtocolVersion = 2;
 
+// Numbers on the wire: from 1 in the order of messages.inc.
 enum class MessageType : std::uint16_t {
-  kHello = 1,
-  kWelcome,
-  kRefuse,
-  kReady,
-  kState,
-  kTask,
-  kResult,
-  kUpdate,
-  kApply,
-  kTaskDone,
-  kStale,
-  kBeat,
-  kFetch,
-  kRecord,
-  kCheck,
-  kDigest,
-  kStop,
-  kLeave,
-  kFault,
-  kStatistics,
-  kRound,
-  kProbe,
-  kProbed,
-  kPlace,
-  kListen,
-  kListening,
-  kFed,
-  kAttach,
-  kFeeding,
-  kReduce,
-  kReduced,
-  kDirect,
-  kRejoin,
-  kAlive,
-  kParties,
-  kPart,
-  kMean,
-  kCut,
-  kPull,
-  kSlice
+  kNone = 0,
+#define DL_MESSAGE(name, ...) k##name,
+#include "libcore/cluster/protocol/messages.inc"
+#undef DL_MESSAGE
 };
 // "Hello"; "" for a number that is no type.
 std::string_view name_of(MessageType type);
+
+// The part of a worker that takes a message of its master: the session with
+// it, the records that were fetched, or its peers and then the compute thread.
+enum class Taker : std::uint8_t { kNone, kSession, kRecords, kPeers };
+// kNone: nothing for a worker.
+Taker taker_of(MessageType type);
 
 // A message as the wire carries it.
 struct Message {

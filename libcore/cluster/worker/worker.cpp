@@ -267,6 +267,8 @@ std::optional<Worker::End> Worker::obey(Received received) {
     return end_session();
   }
   if (!master_.is_of_this_run(received)) return std::nullopt;
+  if (taker_of(message.type) == Taker::kPeers)
+    return deliver(peers_.from_master(std::move(received)));
   switch (message.type) {
     case MessageType::kStop: {
       const Stop stop = Stop::from_message(message);
@@ -285,22 +287,6 @@ std::optional<Worker::End> Worker::obey(Received received) {
     case MessageType::kAlive:
       if (Alive::from_message(message).batch < 0) return std::nullopt;
       return deliver({std::move(message)});
-    case MessageType::kState:
-    case MessageType::kTask:
-    case MessageType::kRound:
-    case MessageType::kApply:
-    case MessageType::kStale:
-    case MessageType::kCut:
-    case MessageType::kCheck:
-    case MessageType::kStatistics:
-    case MessageType::kProbe:
-    case MessageType::kPlace:
-    case MessageType::kListen:
-    case MessageType::kReduce:
-    case MessageType::kDirect:
-    case MessageType::kParties:
-    case MessageType::kPull:
-      return deliver(peers_.from_master(std::move(received)));
     default:
       return std::nullopt;  // not for workers
   }
