@@ -97,7 +97,7 @@ void write_npz(std::span<const std::byte> file, const Write& write) {
   for (const tensor::Tensor& array : arrays) write(array.bytes());
 }
 
-ApartLimits limits_for(std::span<const std::byte> file) {
+SandboxLimits limits_for(std::span<const std::byte> file) {
   const auto size = static_cast<std::uint64_t>(file.size());
   return {.memory = 2 * kGibi + 8 * size,
           .result = kGibi + 17 * size,
@@ -113,7 +113,7 @@ Archive unpack(std::span<const std::byte> file, Container container) {
     archive.texts["json"] = std::string(without_byte_order_mark(text_of(file)));
     return archive;
   }
-  return open_archive(run_apart(limits_for(file), [&](const Write& write) {
+  return open_archive(run_in_sandbox(limits_for(file), [&](const Write& write) {
     if (container == Container::kZip) return write_zip(file, write);
     if (container == Container::kOnnx) return onnx::write_graph(file, write);
     write_hdf5(file, {}, write);
@@ -180,7 +180,7 @@ File open_file(const std::string& spec) {
 }
 
 Archive unpack_npz(std::span<const std::byte> file) {
-  return open_archive(run_apart(
+  return open_archive(run_in_sandbox(
       limits_for(file), [&](const Write& write) { write_npz(file, write); }));
 }
 

@@ -278,16 +278,16 @@ std::uint64_t size_of(const onnx::Model& model, const File& file) {
   return size;
 }
 
-// A few nodes can ask for gigabytes and minutes: all is worked out in the sandbox first,
-// where both are limited.  Other errors are reported here.
+// A few nodes can ask for gigabytes and minutes: all is worked out in the
+// sandbox first, where both are limited.  Other errors are reported here.
 Imported import_onnx(const File& file, const ImportOptions& options) {
   onnx::Model model = onnx::model_of(file.archive, file.path);
   const std::uint64_t size = size_of(model, file);
-  const ApartLimits limits{
+  const SandboxLimits limits{
       .memory = (std::uint64_t{1} << 29) + 24 * size,
       .result = 1 << 16,
       .time = std::chrono::seconds(5 + static_cast<long>(size >> 22))};
-  run_apart(limits, [&](const Write&) {
+  run_in_sandbox(limits, [&](const Write&) {
     try {
       (void)work_out(model, options);
     } catch (const Error&) {

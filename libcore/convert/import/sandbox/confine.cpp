@@ -3,18 +3,13 @@
 // All others fail with EPERM, so that a library which asks for more than it
 // needs can do without.
 
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include <seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 
-#include <array>
 #include <cerrno>
-#include <cstddef>
+#include <cstdint>
 #include <cstdio>
-#include <vector>
 
 #include "libcore/convert/import/sandbox/sandbox.h"
 
@@ -34,25 +29,19 @@ constexpr bool kSanitized = false;
 constexpr bool kSanitized = false;
 #endif
 
-#if defined(__x86_64__)
-constexpr std::uint32_t kMachine = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t kMachine = AUDIT_ARCH_AARCH64;
-#else
-constexpr std::uint32_t kMachine = 0;  // no filter
-#endif
-
-constexpr std::array kAllowed = {
+constexpr int kAllowed[] = {
     // Memory.
-    __NR_brk, __NR_mmap, __NR_munmap, __NR_mremap, __NR_mprotect, __NR_madvise,
+    SCMP_SYS(brk), SCMP_SYS(mmap), SCMP_SYS(munmap), SCMP_SYS(mremap),
+    SCMP_SYS(mprotect), SCMP_SYS(madvise),
     // Calls on descriptors that are open already: the result.
-    __NR_write, __NR_lseek, __NR_fstat, __NR_close,
+    SCMP_SYS(write), SCMP_SYS(lseek), SCMP_SYS(fstat), SCMP_SYS(close),
     // Itself.
-    __NR_getpid, __NR_gettid, __NR_getuid, __NR_geteuid, __NR_getrandom,
-    __NR_futex, __NR_sched_yield, __NR_clock_gettime, __NR_gettimeofday,
-    __NR_getrusage, __NR_sysinfo, __NR_rt_sigaction, __NR_rt_sigprocmask,
-    __NR_rt_sigreturn, __NR_restart_syscall, __NR_tgkill, __NR_exit,
-    __NR_exit_group};
+    SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getuid), SCMP_SYS(geteuid),
+    SCMP_SYS(getrandom), SCMP_SYS(futex), SCMP_SYS(sched_yield),
+    SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday), SCMP_SYS(getrusage),
+    SCMP_SYS(sysinfo), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall), SCMP_SYS(tgkill),
+    SCMP_SYS(exit), SCMP_SYS(exit_group)};
 
 // beyond: how far the hard limit is, where the soft one has a signal of its
 // own.
@@ -72,32 +61,21 @@ std::uint64_t address_space() {
   return pages * 4096;
 }
 
+// A kernel without seccomp, or a processor that libseccomp does not know,
+// leaves the limits alone.
 void filter_calls() {
-  if (kMachine == 0 || kSanitized) return;
-  const auto statement = [](int code, std::uint32_t k) {
-    return sock_filter{static_cast<std::uint16_t>(code), 0, 0, k};
-  };
-  const auto jump = [](std::uint32_t k, std::uint8_t yes, std::uint8_t no) {
-    return sock_filter{BPF_JMP | BPF_JEQ | BPF_K, yes, no, k};
-  };
-  std::vector<sock_filter> program = {
-      statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
-      jump(kMachine, 1, 0),
-      statement(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-      statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
-  for (const long call : kAllowed) {
-    program.push_back(jump(static_cast<std::uint32_t>(call), 0, 1));
-    program.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
-  }
-  program.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
-  const sock_fprog all{static_cast<std::uint16_t>(program.size()),
-                       program.data()};
-  ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all);
+  if (kSanitized) return;
+  const scmp_filter_ctx filter = ::seccomp_init(SCMP_ACT_ERRNO(EPERM));
+  if (filter == nullptr) return;
+  for (const int call : kAllowed)
+    ::seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0);
+  ::seccomp_load(filter);
+  ::seccomp_release(filter);
 }
 
 }  // namespace
 
-void confine(const ApartLimits& limits) {
+void confine(const SandboxLimits& limits) {
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, limits.result);
   limit(RLIMIT_CPU, static_cast<std::uint64_t>(limits.time.count()), 1);

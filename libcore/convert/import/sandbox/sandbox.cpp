@@ -62,7 +62,7 @@ void write_all(int fd, std::span<const std::byte> bytes) {
 }
 
 // The code of the child: never returns.
-[[noreturn]] void be_child(int out, const ApartLimits& limits,
+[[noreturn]] void be_child(int out, const SandboxLimits& limits,
                            const std::function<void(const Write&)>& work) {
   Verdict verdict;
   std::string message;
@@ -124,7 +124,7 @@ bool may_write(std::uint64_t bytes) {
   return ::getrlimit(RLIMIT_FSIZE, &files) != 0 || files.rlim_max >= bytes;
 }
 
-void check_end(int status, const ApartLimits& limits) {
+void check_end(int status, const SandboxLimits& limits) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) too_slow();
   if (WIFSIGNALED(status))
@@ -166,8 +166,9 @@ std::shared_ptr<const io::Mapping> result_in(int memory) {
 
 }  // namespace
 
-std::shared_ptr<const io::Mapping> run_apart(
-    const ApartLimits& limits, const std::function<void(const Write&)>& work) {
+std::shared_ptr<const io::Mapping> run_in_sandbox(
+    const SandboxLimits& limits,
+    const std::function<void(const Write&)>& work) {
   const Descriptor memory(::memfd_create("dl-import", MFD_CLOEXEC));
   if (memory.get() < 0) unavailable("memfd_create");
   int ends[2];

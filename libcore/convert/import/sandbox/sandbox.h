@@ -19,7 +19,7 @@
 
 namespace dl::convert {
 
-struct ApartLimits {
+struct SandboxLimits {
   std::uint64_t memory = 0;       // bytes beyond what the process has already
   std::uint64_t result = 0;       // bytes that it may hand back
   std::chrono::seconds time{60};  // of a processor; 20 times that on the wall
@@ -33,12 +33,12 @@ using Write = std::function<void(std::span<const std::byte>)>;
 // Throws Error: kData, the child crashed or hit a limit, as "the reading
 // library crashed on it"; what work throws; kUnavailable, there is no child, or
 // the user lets nobody write files of that size.
-std::shared_ptr<const io::Mapping> run_apart(
-    const ApartLimits& limits, const std::function<void(const Write&)>& work);
+std::shared_ptr<const io::Mapping> run_in_sandbox(
+    const SandboxLimits& limits, const std::function<void(const Write&)>& work);
 
 // In the child: no more memory, time, files or system calls than reading needs.
 // Calls that the system does not know are left out (seccomp).
-void confine(const ApartLimits& limits);
+void confine(const SandboxLimits& limits);
 
 }  // namespace dl::convert
 

@@ -57,8 +57,8 @@ class Made {
 
 Archive read(const std::vector<std::byte>& file) {
   return open_archive(
-      run_apart({.memory = std::uint64_t{1} << 30, .result = 1 << 20},
-                [&](const Write& write) { write_hdf5(file, {}, write); }));
+      run_in_sandbox({.memory = std::uint64_t{1} << 30, .result = 1 << 20},
+                     [&](const Write& write) { write_hdf5(file, {}, write); }));
 }
 
 TEST_CASE("numbers that lie in another file are refused, not taken for zeros") {

@@ -16,9 +16,9 @@
 namespace dl::convert::apart_test {
 namespace {
 
-constexpr ApartLimits kLimits{.memory = std::uint64_t{64} << 20,
-                              .result = 1 << 20,
-                              .time = std::chrono::seconds(2)};
+constexpr SandboxLimits kLimits{.memory = std::uint64_t{64} << 20,
+                                .result = 1 << 20,
+                                .time = std::chrono::seconds(2)};
 
 std::string text_of(const io::Mapping& result) {
   const auto bytes = result.bytes();
@@ -33,7 +33,7 @@ void say(const Write& write, const std::string& text) {
 
 std::string refusal(const std::function<void(const Write&)>& work) {
   try {
-    run_apart(kLimits, work);
+    run_in_sandbox(kLimits, work);
   } catch (const Error& e) {
     return std::to_string(static_cast<int>(e.code())) + ": " + e.what();
   }
@@ -42,7 +42,7 @@ std::string refusal(const std::function<void(const Write&)>& work) {
 
 TEST_CASE("what a reader apart writes comes back") {
   const auto result =
-      run_apart(kLimits, [](const Write& write) { say(write, "hello"); });
+      run_in_sandbox(kLimits, [](const Write& write) { say(write, "hello"); });
   CHECK(text_of(*result) == "hello");
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("a reader apart has only so much memory") {
 }
 
 TEST_CASE("a reader apart opens nothing, neither files nor sockets") {
-  const auto result = run_apart(kLimits, [](const Write& write) {
+  const auto result = run_in_sandbox(kLimits, [](const Write& write) {
     std::string got;
     got += ::open("/etc/passwd", O_RDONLY) < 0 ? "" : "file ";
     got += ::socket(AF_INET, SOCK_STREAM, 0) < 0 ? "" : "socket ";
