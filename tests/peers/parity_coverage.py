@@ -7,10 +7,7 @@ They are compared in prediction, and in training where they draw nothing: with a
 or deviation of 0, equal slopes, variances of next to nothing."""
 
 import json
-import pathlib
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCHEMA = ROOT / "scripts" / "share" / "dl-network.schema.json"
+import subprocess
 
 def used(value, found):
     """Every text in a network's JSON, as value of a key: type and the like."""
@@ -39,7 +36,7 @@ def places(found, kind, name):
 
 def listed():
     """(kind, name) of all there is."""
-    definitions = json.loads(SCHEMA.read_text())["$defs"]
+    definitions = json.loads(subprocess.check_output(["describe-network", "--schema"]))["$defs"]
     for kind in ("layer", "activation", "loss", "updater", "schedule"):
         for each in definitions[kind]["oneOf"]:
             yield kind, each["title"]

@@ -1,7 +1,7 @@
 // Prints what is made from tables: --layers, the middle of man/dl-layers.5.scd,
 // --augment, the steps of man/dl-network.5.scd, --schema, --keras, the classes
 // of man/dl-import.1.scd, --recipe, the middle of man/dl-recipe.5.scd, or
-// --recipe-schema.  scripts/generate puts it into its place.
+// --recipe-schema.  scripts/generate puts pages into its place.
 
 #include <iostream>
 #include <string_view>

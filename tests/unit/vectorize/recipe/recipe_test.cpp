@@ -91,13 +91,11 @@ TEST_CASE("libraries of other versions are told") {
              Catch::Contains("was used with libspng 0.0.1, this program has"));
 }
 
-TEST_CASE("dl-recipe(5) and the schema are what the tables say") {
+TEST_CASE("dl-recipe(5) is what the tables say") {
   INFO("scripts/generate puts it right");
   const std::string page = read_file("man/dl-recipe.5.scd");
   CHECK((page.find("; from here, scripts/generate writes\n\n" + recipe_page() +
                    "\n; to here\n") != std::string::npos));
-  CHECK((read_file("scripts/share/dl-recipe.schema.json") ==
-         recipe_schema().dump(2) + "\n"));
   const std::size_t at = page.find("```\n{") + 4, end = page.find("\n```", at);
   CHECK_NOTHROW(parsed(page.substr(at, end - at)));
 }
