@@ -1,6 +1,7 @@
 #!/bin/bash
 # ctrl-C ends the workers that were started elsewhere; so does the death of the
-# master, by the end of their standard input.
+# master, by the end of their standard input.  A master that waited for a worker would
+# do so for an hour.
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
 # Bash has its own children ignore SIGINT.
@@ -8,7 +9,7 @@ start() { # NAME WORKERS
   run "$1" env --default-signal=INT dl-master --net net.json --data 'train-*.dls' \
     --batch 10 --normalize standardize -o m.safetensors --bind tcp://127.0.0.1:0 \
     --rsh "bash $DL_TEST_ROOT/tests/cluster/_rsh.sh" --threads 1 \
-    --epochs 100000 --hosts 'a,b,gone' --local 1
+    --epochs 100000 --hosts 'a,b,gone' --local 1 --lost-after 1h --wait 1h
   await "work of all" worked "$2"
 }
 worked() {
@@ -22,10 +23,8 @@ all_ended() {
   done <rsh.pids
 }
 start m 3
-begin=$SECONDS
 kill -INT "${pid[m]}"
 finish m
-((SECONDS - begin <= 5)) || fail "it took $((SECONDS - begin)) s"
 all_ended || fail "a worker is left"
 check m.safetensors.run >/dev/null
 rm -r m.safetensors.run
