@@ -68,5 +68,21 @@ DL_FAILPOINTS=master.after_commit=kill@20 sh -c '"$@"; :' sh "${train[@]}" -q 2>
 run_next '--epochs 30'
 grep -c '"event":"resume"' animals.safetensors.run/events.jsonl
 
-skip_next 'ssh h2' 'other hosts'
+# A host that is a folder here: scp copies into it, ssh runs a command there.
+mkdir nfs h2
+cp animals-train-*.dls nfs
+cat >.blocks/bin/scp <<'SH'
+#!/bin/bash
+cp -r "$2" "${3/://}"
+SH
+cat >.blocks/bin/ssh <<'SH'
+#!/bin/bash
+until address=$(grep -ohE 'tcp://127[.0-9]*:[0-9]+' .blocks/*.err | tail -n 1) && [ -n "$address" ]; do sleep 0.05; done
+cd "$1" && shift && exec "${@/tcp:\/\/h1:7000/$address}"
+SH
+chmod +x .blocks/bin/scp .blocks/bin/ssh
+rm -rf animals.safetensors*
+sed -i "s|/nfs/|$PWD/nfs/|; s|tcp://\*:7000|tcp://127.0.0.1:0|" ".blocks/$((next + 1))"
+run_next 'ssh h2'
+dl-infer -q --model animals.safetensors --data animals-train-000.dls | wc -l
 page_ends
