@@ -1,8 +1,8 @@
 // The contents of a file of another program, whatever its container: texts and
 // arrays by name.
 //
-// A reader in a sandbox (sandbox.h) writes it as one safetensors blob, in which texts
-// are metadata; the parent reads that with the toolkit's own parser.
+// A reader in a sandbox (sandbox.h) writes it as one safetensors blob, in which
+// texts are metadata; the parent reads that with the toolkit's own parser.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_ARCHIVE_H_
 #define DL_LIBCORE_CONVERT_IMPORT_ARCHIVE_H_

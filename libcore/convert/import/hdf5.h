@@ -1,5 +1,5 @@
-// HDF5 files: numbers and texts by path, read with libhdf5.  Called in a sandbox
-// (sandbox.h) alone.
+// HDF5 files: numbers and texts by path, read with libhdf5.  Called in a
+// sandbox (sandbox.h) alone.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_HDF5_H_
 #define DL_LIBCORE_CONVERT_IMPORT_HDF5_H_

@@ -1,5 +1,7 @@
 // An activation and a loss of what a layer before it gives.
 
+#include "libcore/nn/layers/parts/loss.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -7,7 +9,6 @@
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/layers/parts/fused_activation.h"
 #include "libcore/nn/layers/parts/gaussian_output.h"
-#include "libcore/nn/layers/parts/loss.h"
 
 namespace dl::nn::layers {
 namespace {

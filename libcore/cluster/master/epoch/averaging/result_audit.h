@@ -5,7 +5,7 @@
 // master that reads data may die of it as workers do.  One whose loss is far
 // worse than its worker tells, and than before the round, is done again, by
 // another worker if there is one.  Where two workers come to such losses in a
-// round, it is how training goes, which store/loss_watch.h judges.
+// round, it is how training goes, which health/loss_watch.h judges.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_EPOCH_AVERAGING_RESULT_AUDIT_H_
 #define DL_LIBCORE_CLUSTER_MASTER_EPOCH_AVERAGING_RESULT_AUDIT_H_

@@ -1,8 +1,9 @@
 // Arithmetic of a functional model of Keras 3 on one value: -x, x ** 2, 1 / x.
 
+#include "libcore/convert/import/keras/arithmetic.h"
+
 #include <cmath>
 
-#include "libcore/convert/import/keras/arithmetic.h"
 #include "libcore/convert/import/keras/site.h"
 
 namespace dl::convert::keras {

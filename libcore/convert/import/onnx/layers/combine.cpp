@@ -1,9 +1,10 @@
 // Several values as one.
 
+#include "libcore/convert/import/onnx/combine.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "libcore/convert/import/onnx/combine.h"
 #include "libcore/convert/import/onnx/older.h"
 
 namespace dl::convert::onnx {

@@ -1,9 +1,10 @@
 // Operators of the domain ai.onnx.ml, which converters of scikit-learn use:
 // linear models and what scales columns.
 
+#include "libcore/convert/import/onnx/ml.h"
+
 #include <algorithm>
 
-#include "libcore/convert/import/onnx/ml.h"
 #include "libcore/convert/import/onnx/site.h"
 
 namespace dl::convert::onnx {
