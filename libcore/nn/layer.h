@@ -15,10 +15,12 @@
 
 #include "libcore/base/error.h"
 #include "libcore/device/api/device.h"
+#include "libcore/nn/config/config.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/config/settings.h"
 #include "libcore/nn/layers/parts/fold.h"
-#include "libcore/nn/network.h"
+#include "libcore/nn/layout.h"
+#include "libcore/nn/mini_batch.h"
 
 namespace dl::nn {
 

@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "libcore/nn/config/config.h"
 #include "libcore/nn/layout.h"
-#include "libcore/nn/network.h"
+#include "libcore/nn/mini_batch.h"
 
 namespace dl::nn {
 

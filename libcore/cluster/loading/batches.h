@@ -19,7 +19,9 @@
 #include "libcore/data/epoch.h"
 #include "libcore/data/statistics/normalizer.h"
 #include "libcore/nn/augment/augmenter.h"
-#include "libcore/nn/network.h"
+#include "libcore/nn/config/config.h"
+#include "libcore/nn/layout.h"
+#include "libcore/nn/mini_batch.h"
 
 namespace dl::cluster {
 

@@ -9,9 +9,10 @@
 
 #include "libcore/data/format/metadata.h"
 #include "libcore/data/statistics/normalizer.h"
+#include "libcore/nn/config/config.h"
 #include "libcore/nn/data/target_source.h"
 #include "libcore/nn/layout.h"
-#include "libcore/nn/network.h"
+#include "libcore/nn/mini_batch.h"
 
 namespace dl::nn {
 

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "libcore/data/statistics/normalizer.h"
+#include "libcore/nn/config/config.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/network.h"
+#include "libcore/nn/layout.h"
+#include "libcore/nn/mini_batch.h"
 #include "libcore/tensor/tensor.h"
 
 namespace dl::nn {

@@ -9,7 +9,8 @@
 #include <span>
 
 #include "libcore/nn/config/config.h"
-#include "libcore/nn/network.h"
+#include "libcore/nn/layout.h"
+#include "libcore/nn/mini_batch.h"
 
 namespace dl::nn {
 

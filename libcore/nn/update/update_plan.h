@@ -33,7 +33,7 @@
 #include "libcore/nn/lane/lane_team.h"
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layout.h"
-#include "libcore/nn/network.h"
+#include "libcore/nn/mini_batch.h"
 #include "libcore/nn/plan/plan.h"
 
 namespace dl::nn {
