@@ -15,15 +15,15 @@ namespace {
 namespace fs = std::filesystem;
 
 // Where a hierarchy is mounted, and the place of this process in it.
-struct Place {
+struct CgroupPath {
   fs::path mount;
   fs::path group;  // relative
 };
 
 // Path of a controller's group, from lines such as "0::/user.slice" and
 // "4:cpu,cpuacct:/job7"; controller: "" for version 2.
-std::optional<Place> place_of(const std::string& root,
-                              const std::string& controller) {
+std::optional<CgroupPath> place_of(const std::string& root,
+                                   const std::string& controller) {
   std::ifstream groups(root + "/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     const auto first = line.find(':');
@@ -34,8 +34,8 @@ std::optional<Place> place_of(const std::string& root,
     for (std::string name; std::getline(names, name, ',');)
       found = found || (!controller.empty() && name == controller);
     if (!found) continue;
-    return Place{fs::path(root + "/sys/fs/cgroup") / controller,
-                 fs::path(line.substr(second + 1)).relative_path()};
+    return CgroupPath{fs::path(root + "/sys/fs/cgroup") / controller,
+                      fs::path(line.substr(second + 1)).relative_path()};
   }
   return std::nullopt;
 }

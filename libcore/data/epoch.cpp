@@ -83,7 +83,7 @@ std::span<const std::uint32_t> Epoch::examples_of(std::size_t place) {
   return order.examples;
 }
 
-std::span<const Piece> Epoch::pieces(std::int64_t i) {
+std::span<const ExampleRun> Epoch::pieces(std::int64_t i) {
   require(i >= 0 && i < batches(), "a batch outside the epoch");
   const std::int64_t begin = i * batch_;
   const std::int64_t end = std::min(begin + batch_, examples_);

@@ -29,7 +29,7 @@ struct Catalogue {
 };
 
 // A run of examples of one record, in the order they are used.
-struct Piece {
+struct ExampleRun {
   std::uint32_t shard = 0;
   std::uint32_t record = 0;
   std::span<const std::uint32_t> examples;  // positions in the record
@@ -46,7 +46,7 @@ class Epoch {
   std::int64_t examples(std::int64_t first_batch, std::int64_t count) const;
   // Pieces that make up batch i, in order; valid until the next call. Batches
   // in a row are cheap: the orders of the last one's records are kept.
-  std::span<const Piece> pieces(std::int64_t i);
+  std::span<const ExampleRun> pieces(std::int64_t i);
 
  private:
   struct Record {
@@ -62,7 +62,7 @@ class Epoch {
 
   std::vector<Record> order_;
   std::vector<Order> kept_;  // order_[p] has its place at p % size
-  std::vector<Piece> pieces_;
+  std::vector<ExampleRun> pieces_;
   std::int64_t batch_, examples_;
   std::uint64_t seed_, number_;
   bool shuffled_;

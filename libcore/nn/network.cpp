@@ -96,7 +96,7 @@ struct Network::State {
   bool update(const Position& position, device::UpdateTo target,
               const UpdateSink& shown_to);
   void write_update(int lane, bool guarded);
-  Found found();
+  StepResult found();
   device::Device& device(int lane) {
     return *devices[static_cast<std::size_t>(lane)];
   }
@@ -308,8 +308,8 @@ bool Network::State::update(const Position& position, device::UpdateTo target,
 }
 
 // Parameters that are finite are held to their constraints.
-Network::Found Network::State::found() {
-  const UpdatePlan::Found all = update_plan.found(device(0));
+Network::StepResult Network::State::found() {
+  const UpdatePlan::StepResult all = update_plan.found(device(0));
   if (all.update_finite && to == device::UpdateTo::kParameters &&
       !constraints.empty())
     team.run(hold);
@@ -447,14 +447,14 @@ double Network::compute_gradient(const Batch& batch, const Position& at,
   s.team.run(s.compute_gradient);
   s.judge();
   s.end_device_step();
-  const UpdatePlan::Found found = s.update_plan.found(device());
+  const UpdatePlan::StepResult found = s.update_plan.found(device());
   s.gradient_finite = found.gradient_finite;
   return found.loss;
 }
 
-Network::Found Network::step(const Batch& batch, const Position& at,
-                             std::int64_t segment, device::UpdateTo to,
-                             const UpdateSink& sink, double most_loss) {
+Network::StepResult Network::step(const Batch& batch, const Position& at,
+                                  std::int64_t segment, device::UpdateTo to,
+                                  const UpdateSink& sink, double most_loss) {
   static const GradientSink kNobody;
   State& s = *state_;
   s.begin(batch, at, segment);

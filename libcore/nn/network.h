@@ -107,13 +107,14 @@ class Network {
   // compute_gradient() and then compute_update() or apply_update(), without a
   // wait between them: nothing is written where the loss is above that, or it
   // or the gradient is not finite.
-  struct Found {
+  struct StepResult {
     double loss;
     bool gradient_finite;  // and the loss at most that
     bool update_finite;    // of what was written; false if nothing was
   };
-  Found step(const Batch& batch, const Position& at, std::int64_t segment,
-             device::UpdateTo to, const UpdateSink& sink, double most_loss);
+  StepResult step(const Batch& batch, const Position& at, std::int64_t segment,
+                  device::UpdateTo to, const UpdateSink& sink,
+                  double most_loss);
   // Per layer: gradient normalization, l1 and l2 (not for batch_norm), then
   // its updater: update() holds what is to be subtracted from the parameters.
   // Once after each compute_gradient().

@@ -34,7 +34,7 @@ void assemble(data::Epoch& epoch, std::int64_t index, RecordStore& store,
   if (names != nullptr) names->clear();
   const std::int64_t examples = epoch.examples(index, 1);
   std::int64_t filled = 0;
-  for (const data::Piece& piece : epoch.pieces(index)) {
+  for (const data::ExampleRun& piece : epoch.pieces(index)) {
     const auto record = store.get(piece.shard, piece.record);
     if (filled == 0) data::make_like(batch.set, *record, examples);
     data::copy_examples(batch.set, filled, *record, piece.examples);

@@ -180,7 +180,7 @@ void MasterData::examine(std::uint32_t shard, std::uint32_t record,
 }
 
 // Some records of each shard say what is usual.
-std::string MasterData::odd_values(const data::Piece& piece) {
+std::string MasterData::odd_values(const data::ExampleRun& piece) {
   constexpr std::size_t kSome = 64;
   if (!usual_) {
     usual_.emplace();

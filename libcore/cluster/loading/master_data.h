@@ -67,7 +67,7 @@ class MasterData {
   // Whether one of the examples of a record is out of all proportion to others
   // of the data: "'x.dls', record 17, example 3: ..."; "": none.
   // Throws as examine().
-  std::string odd_values(const data::Piece& piece);
+  std::string odd_values(const data::ExampleRun& piece);
 
   // Digests of the contents: for run.json.
   Json to_json() const;

@@ -328,7 +328,7 @@ void Master::start() {
         fetch.shard, fetch.record,
         check_for(plan_.model.config, plan_.model.normalizers.inputs));
   };
-  context_->odd_values = [this](const data::Piece& piece) {
+  context_->odd_values = [this](const data::ExampleRun& piece) {
     return plan_.training->odd_values(piece);
   };
   if (plan_.stage.empty()) measure_losses(plan_, *context_);

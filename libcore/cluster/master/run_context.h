@@ -75,8 +75,8 @@ struct RunContext {
   std::function<void(const Fetch&)> examine;
   // Whether examples of the training data are out of all proportion to others:
   // "'x.dls', record 17, ..."; "": none.  Throws as examine.
-  std::function<std::string(const data::Piece&)> odd_values =
-      [](const data::Piece&) { return std::string(); };
+  std::function<std::string(const data::ExampleRun&)> odd_values =
+      [](const data::ExampleRun&) { return std::string(); };
   // The loss of the parameters as they are; nothing: it is not known.
   std::function<std::optional<OwnLoss>()> own_loss =
       []() -> std::optional<OwnLoss> { return std::nullopt; };

@@ -90,20 +90,20 @@ Received decode_refusal(std::span<const Frame> frames) {
   return received;
 }
 
-struct Plan {
+struct FrameLengths {
   std::size_t piece = 0;
   std::vector<std::uint64_t> lengths;  // of body and blobs
 };
 
 // The lengths, after checking that they agree with each other and with the
 // limits; nothing is allocated on their word before that.
-Plan read_plan(Frame header) {
+FrameLengths read_lengths(Frame header) {
   std::uint64_t parts = get<std::uint32_t>(header, kParts);
   if (parts < 1 || parts > 1 + kMaxBlobs) fail("damaged header: parts");
   if (header.size() != kHeaderBytes + 8 * parts)
     fail("damaged header: want " + std::to_string(kHeaderBytes + 8 * parts) +
          " bytes, got " + std::to_string(header.size()));
-  Plan plan;
+  FrameLengths plan;
   plan.piece = get<std::uint32_t>(header, kPiece);
   if (plan.piece < kSmallestFrame) fail("damaged header: piece");
   std::uint64_t total = get<std::uint64_t>(header, kTotal), sum = 0;
@@ -118,7 +118,7 @@ Plan read_plan(Frame header) {
 }
 
 // Checks that the frames are cut as the plan says.
-void check_cut(const Plan& plan, std::span<const Frame> frames) {
+void check_cut(const FrameLengths& plan, std::span<const Frame> frames) {
   std::size_t at = 0;
   for (std::uint64_t length : plan.lengths)
     while (length > 0) {
@@ -237,7 +237,7 @@ Received decode(std::span<const Frame> frames, const Expected& expected,
   Frame header = frames[0];
   Received received = decode_header(header);
   const MessageType type = received.message.type;
-  Plan plan = read_plan(header);
+  FrameLengths plan = read_lengths(header);
   check_lengths(
       type, {plan.lengths[0], {plan.lengths.begin() + 1, plan.lengths.end()}},
       expected);

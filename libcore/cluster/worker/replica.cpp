@@ -214,7 +214,7 @@ Replica::Step Replica::step(const nn::Batch& batch, std::int64_t segment,
       sink(place, all.subspan(place, static_cast<std::size_t>(v.elements())));
     };
   }
-  const nn::Network::Found found =
+  const nn::Network::StepResult found =
       network_->step(batch, at, segment, to, show, most);
   Step step;
   step.loss = most < 0 ? std::numeric_limits<double>::quiet_NaN() : found.loss;

@@ -47,12 +47,12 @@ class SyncLearner : public Learner {
   Replica& replica() override { return *replica_; }
 
  private:
-  // Properties of a gradient.
-  struct Found {
+  // Sums over the examples of a gradient.
+  struct GradientTotals {
     double loss;
     std::int64_t examples;
   };
-  void give(const Work& work, const Found& of, std::size_t from,
+  void give(const Work& work, const GradientTotals& of, std::size_t from,
             std::span<const float> found);
   // The replica's own, where they are in host memory.
   std::span<float> shared_parameters() {
@@ -107,8 +107,8 @@ std::string SyncLearner::train(Work& work, const nn::Batch& batch) {
 }
 
 // The last piece waits for finish().
-void SyncLearner::give(const Work& work, const Found& of, std::size_t from,
-                       std::span<const float> found) {
+void SyncLearner::give(const Work& work, const GradientTotals& of,
+                       std::size_t from, std::span<const float> found) {
   if (given_ == 0) statistics_ = replica_->statistics();
   for (; given_ < pieces_.size() && pieces_[given_].first >= from; ++given_) {
     const Piece& piece = pieces_[given_];

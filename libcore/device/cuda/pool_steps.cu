@@ -64,14 +64,15 @@ struct Tiles {
   }
 };
 
-struct Found {
+struct PooledStep {
   double value;
   std::int64_t count;
 };
 
-struct CombineFound {
+struct CombinePooled {
   bool largest;
-  DL_DEVICE Found operator()(const Found& a, const Found& b) const {
+  DL_DEVICE PooledStep operator()(const PooledStep& a,
+                                  const PooledStep& b) const {
     return {largest ? Largest{}(a.value, b.value) : a.value + b.value,
             a.count + b.count};
   }
@@ -89,7 +90,7 @@ struct Pool {
            : spec.p == 1 ? size
                          : std::pow(size, spec.p);
   }
-  DL_DEVICE double result(const Found& all) const {
+  DL_DEVICE double result(const PooledStep& all) const {
     if (all.count == 0) return 0;
     if (spec.kind == StepPooling::kAverage)
       return all.value / static_cast<double>(all.count);
@@ -98,12 +99,12 @@ struct Pool {
   }
   DL_DEVICE void operator()(const Block& b) const {
     const bool largest = spec.kind == StepPooling::kMax;
-    const Found all = tiles.over_steps(
-        b, Found{largest ? -HUGE_VAL : 0.0, 0},
+    const PooledStep all = tiles.over_steps(
+        b, PooledStep{largest ? -HUGE_VAL : 0.0, 0},
         [&](std::int64_t s) {
-          return Found{item(x[tiles.place(b, s)]), 1};
+          return PooledStep{item(x[tiles.place(b, s)]), 1};
         },
-        CombineFound{largest});
+        CombinePooled{largest});
     if (b.thread < tiles.wide && tiles.feature(b) < tiles.of.c)
       y.set(tiles.result(b), static_cast<float>(result(all)));
   }
@@ -183,7 +184,7 @@ unsigned threads_of(const Tiles& tiles) {
 void CudaDevice::pool_steps(const PoolSteps& spec, View y, View x, View mask) {
   const Steps of = check_pool_steps(kReals, spec, y, x, mask);
   const Tiles tiles = tiles_of(stream_, of, mask);
-  blocks(stream_, of.n * tiles.each, threads_of(tiles), sizeof(Found),
+  blocks(stream_, of.n * tiles.each, threads_of(tiles), sizeof(PooledStep),
          Pool{tiles, spec, Reals(y), Reals(x)});
 }
 

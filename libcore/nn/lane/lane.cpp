@@ -382,7 +382,7 @@ void Lane::add_tied_gradients() {
   }
 }
 
-void Lane::backward(const Step& step, const Found& found) {
+void Lane::backward(const Step& step, const GradientReady& found) {
   for (const BackwardStep& back : common_.plan->backward) {
     if (step.examples > 0 || common_.plan->steps[back.step].meets())
       backward_and_sum(back, step);
@@ -392,7 +392,7 @@ void Lane::backward(const Step& step, const Found& found) {
 }
 
 void Lane::train(const Batch& batch, const Position& at, Carry carry,
-                 const Found& found) {
+                 const GradientReady& found) {
   const Share rows = share(batch.examples());
   const auto all = static_cast<double>(rows.total);
   const Step step{

@@ -48,9 +48,9 @@ class Lane final : private LaneGroup {
   // Forward and backward over this lane's share.  Within LaneTeam::run(), on
   // every lane.  found: told after each step back from where on this lane's
   // gradient is whole, as an element of the flat one.
-  using Found = std::function<void(std::int64_t from)>;
+  using GradientReady = std::function<void(std::int64_t from)>;
   void train(const Batch& batch, const Position& at, Carry carry,
-             const Found& found);
+             const GradientReady& found);
   // For lanes on separate devices, on every lane within LaneTeam::run():
   // parameters and statistics become the first lane's; that one's gradient and
   // loss become the sums over the lanes.
@@ -108,7 +108,7 @@ class Lane final : private LaneGroup {
   void load_target(const Batch& batch, Share rows, std::size_t output);
   void losses(const Batch& batch, Share rows);
   void average_over_steps(LaneOutput& output, std::int64_t rows);
-  void backward(const Step& step, const Found& found);
+  void backward(const Step& step, const GradientReady& found);
   void backward(const BackwardStep& back, const Step& step);
   void backward_and_sum(const BackwardStep& back, const Step& step);
   tensor::View mask_of(Value v) const;

@@ -71,7 +71,7 @@ ValueMemory value_memory(const NetworkConfig& config, const Layout& layout,
   Tenants tenants;
   for (Value v = 0; v < plan.values.size(); ++v) {
     if (plan.values[v] == kNoBuffer) continue;
-    ValueMemory::Place& own = memory.values[v];
+    ValueMemory::Extent& own = memory.values[v];
     own.bytes = kReal * (end(v) - begin(v));
     own.shares = tenants.move_in(v, begin(v), end(v));
   }

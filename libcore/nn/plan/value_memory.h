@@ -14,13 +14,13 @@ namespace dl::nn {
 
 // Memory of values as floats, on one lane.
 struct ValueMemory {
-  struct Place {
+  struct Extent {
     std::int64_t bytes = 0;  // 0: computed with the next, and never written
     // Values before it that lie, at least in part, where it does: the last
     // ones, from the nearest on.
     std::vector<Value> shares;
   };
-  std::vector<Place> values;  // by Value
+  std::vector<Extent> values;  // by Value
   // Total bytes, with gradients in training; and if none shared memory.
   std::int64_t bytes = 0, apart = 0;
 };

@@ -166,7 +166,7 @@ void UpdatePlan::judge_written(device::Device& device) {
   device.expect_reading(totals_);
 }
 
-UpdatePlan::Found UpdatePlan::found(device::Device& device) {
+UpdatePlan::StepResult UpdatePlan::found(device::Device& device) {
   std::array<double, 3> totals{};
   device.read(totals, totals_);
   return {totals[kLoss], std::isfinite(totals[kGathered]),

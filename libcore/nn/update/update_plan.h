@@ -70,11 +70,11 @@ class UpdatePlan {
   // After step() of all lanes: sums what it found.  The first lane alone.
   void judge_written(device::Device& device);
   // Result of judge() and judge_written(). Waits for the device.
-  struct Found {
+  struct StepResult {
     double loss;
     bool gradient_finite, update_finite;
   };
-  Found found(device::Device& device);
+  StepResult found(device::Device& device);
   // l1 |w| + l2/2 w^2; score() is the sum afterwards.
   void measure(int lane, device::Device& device, tensor::View parameters);
   double score(device::Device& device);

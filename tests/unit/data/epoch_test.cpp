@@ -17,7 +17,7 @@ using Place = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 std::vector<Place> sequence(Epoch epoch) {
   std::vector<Place> all;
   for (std::int64_t i = 0; i < epoch.batches(); ++i)
-    for (const Piece& piece : epoch.pieces(i))
+    for (const ExampleRun& piece : epoch.pieces(i))
       for (const std::uint32_t example : piece.examples)
         all.emplace_back(piece.shard, piece.record, example);
   return all;
@@ -49,7 +49,7 @@ TEST_CASE("an epoch has every example exactly once, whatever the sizes") {
     std::int64_t sum = 0;
     for (std::int64_t i = 0; i < epoch.batches(); ++i) {
       std::int64_t n = 0;
-      for (const Piece& p : epoch.pieces(i))
+      for (const ExampleRun& p : epoch.pieces(i))
         n += static_cast<std::int64_t>(p.examples.size());
       REQUIRE(n == epoch.examples(i, 1));
       REQUIRE((n == batch || i == epoch.batches() - 1));
@@ -81,7 +81,7 @@ TEST_CASE("batches may be asked for in any order, and again") {
     const auto i = static_cast<std::int64_t>(
         random.below(static_cast<std::uint64_t>(epoch.batches())));
     auto want = all.begin() + 11 * i;
-    for (const Piece& piece : epoch.pieces(i))
+    for (const ExampleRun& piece : epoch.pieces(i))
       for (const std::uint32_t example : piece.examples)
         REQUIRE(Place(piece.shard, piece.record, example) == *want++);
   }

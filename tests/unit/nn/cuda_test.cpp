@@ -90,7 +90,7 @@ class Learner {
   double step() {
     const Position at{count_, 0, static_cast<std::uint64_t>(count_)};
     ++count_;
-    const Network::Found found = network_.step(
+    const Network::StepResult found = network_.step(
         data_.batch(), at, 0, dl::device::UpdateTo::kParameters, {}, 1e6);
     CHECK(found.gradient_finite);
     CHECK(found.update_finite);
@@ -123,7 +123,7 @@ TEST_CASE("a network learns on cuda what it does on the cpu") {
       return network.step(data.batch(), at, 0,
                           dl::device::UpdateTo::kParameters, {}, 1e6);
     };
-    const Network::Found one = step(cpu), other = step(cuda);
+    const Network::StepResult one = step(cpu), other = step(cuda);
     CHECK(other.loss == Approx(one.loss).epsilon(1e-4));
     CHECK(other.gradient_finite);
     CHECK(other.update_finite);
@@ -221,9 +221,9 @@ TEST_CASE("a network learns on several GPUs what it does on the cpu") {
                             dl::device::UpdateTo::kParameters, {}, 1e6);
       const double loss = network.compute_gradient(data.batch(), at);
       const bool finite = network.gradient_is_finite();
-      return Network::Found{loss, finite, network.apply_update(at)};
+      return Network::StepResult{loss, finite, network.apply_update(at)};
     };
-    const Network::Found one = step(cpu), other = step(gpus);
+    const Network::StepResult one = step(cpu), other = step(gpus);
     step(again);
     CHECK(other.loss == Approx(one.loss).epsilon(1e-4));
     CHECK(other.gradient_finite);

@@ -422,7 +422,7 @@ TEST_CASE("a step in one go is its parts, and writes nothing after a fault") {
   };
   const double loss = parts.compute_gradient(data.batch(), {});
   CHECK(parts.apply_update({}));
-  const Network::Found found = step(2 * loss);
+  const Network::StepResult found = step(2 * loss);
   CHECK(found.loss == loss);
   CHECK(found.gradient_finite);
   CHECK(found.update_finite);
@@ -430,7 +430,7 @@ TEST_CASE("a step in one go is its parts, and writes nothing after a fault") {
   CHECK(values(whole, whole.updater_state()) ==
         values(parts, parts.updater_state()));
 
-  const Network::Found above = step(loss / 1000);
+  const Network::StepResult above = step(loss / 1000);
   CHECK(above.loss == parts.compute_gradient(data.batch(), {}));
   CHECK_FALSE(above.gradient_finite);
   CHECK_FALSE(above.update_finite);

@@ -56,7 +56,7 @@ void Phase::reject(Member& member, std::int64_t first, std::int64_t count,
 // False: nothing in it is odd, or nobody can tell.
 bool Phase::set_aside_odd(std::int64_t batch) {
   if (is_evaluation()) return false;
-  for (const data::Piece& piece : order().pieces(batch)) {
+  for (const data::ExampleRun& piece : order().pieces(batch)) {
     std::string odd;
     try {
       odd = context_.odd_values(piece);
@@ -82,7 +82,7 @@ void Phase::blame_data(const Member& member, std::int64_t batch,
   const std::string lost = losses_.victims(batch, others);
   if (lost.empty()) return;
   std::set<std::uint32_t> shards;
-  for (const data::Piece& piece : order().pieces(batch))
+  for (const data::ExampleRun& piece : order().pieces(batch))
     shards.insert(piece.shard);
   const std::vector<std::uint32_t> all(shards.begin(), shards.end());
   set_aside(batch, all,
@@ -97,7 +97,7 @@ void Phase::blame_data(const Member& member, std::int64_t batch,
 // "record 3 of 'a.dls', records 4, 9 of 'b.dls'"
 std::string Phase::contents_of(std::int64_t batch) {
   std::map<std::uint32_t, std::set<std::uint32_t>> records;
-  for (const data::Piece& piece : order().pieces(batch))
+  for (const data::ExampleRun& piece : order().pieces(batch))
     records[piece.shard].insert(piece.record);
   std::string text;
   for (const auto& [shard, numbers] : records) {
@@ -162,7 +162,8 @@ void Phase::condemn_bad() {
   for (const BadShard& bad : state.bad_shards) {
     if (bad.epoch != state.epoch) continue;
     for (std::int64_t i = bad.from; i < table().batches(); ++i)
-      if (std::ranges::count(order().pieces(i), bad.shard, &data::Piece::shard))
+      if (std::ranges::count(order().pieces(i), bad.shard,
+                             &data::ExampleRun::shard))
         table().condemn(i);
   }
 }

@@ -188,7 +188,7 @@ bool is_near(double a, double b) {
 
 bool is_reduction(const std::string& op) { return op.starts_with("Reduce"); }
 
-struct Found {
+struct Match {
   std::map<std::string, std::string> values;  // by letter
   std::map<std::string, double> numbers;
   std::vector<std::pair<std::string, std::string>> constants;  // "%w", and it
@@ -211,26 +211,26 @@ class Matcher {
       for (const std::string& out : node.out) makers_[out] = &node;
   }
 
-  bool matches(const Pattern& pattern, const Node& node, Found& found) const;
+  bool matches(const Pattern& pattern, const Node& node, Match& found) const;
 
  private:
   bool matches(const Pattern& pattern, const std::string& value,
-               Found& found) const;
+               Match& found) const;
   bool matches_leaf(const std::string& leaf, const std::string& value,
-                    Found& found) const;
+                    Match& found) const;
   bool in_any_order(const std::vector<Pattern>& patterns,
-                    std::vector<std::string> values, Found& found) const;
+                    std::vector<std::string> values, Match& found) const;
   void spread(const std::string& op, std::size_t count, std::size_t from,
               std::vector<std::string> values,
               std::vector<std::vector<std::string>>& all) const;
-  bool add_axes(const Node& node, Found& found) const;
+  bool add_axes(const Node& node, Match& found) const;
 
   const Model& model_;
   std::map<std::string, const Node*> makers_;
 };
 
 bool Matcher::matches_leaf(const std::string& leaf, const std::string& value,
-                           Found& found) const {
+                           Match& found) const {
   const auto constant = model_.constants.find(value);
   const bool known = constant != model_.constants.end();
   if (leaf[0] == '_') return true;
@@ -250,7 +250,7 @@ bool Matcher::matches_leaf(const std::string& leaf, const std::string& value,
   return is_near(number, std::atof(leaf.c_str()));
 }
 
-bool Matcher::add_axes(const Node& node, Found& found) const {
+bool Matcher::add_axes(const Node& node, Match& found) const {
   Sizes axes = node.integers("axes", {});
   if (!node.input(1).empty()) {
     const auto given = model_.constants.find(node.in[1]);
@@ -267,7 +267,7 @@ bool Matcher::add_axes(const Node& node, Found& found) const {
 }
 
 bool Matcher::matches(const Pattern& pattern, const std::string& value,
-                      Found& found) const {
+                      Match& found) const {
   if (pattern.op.empty()) return matches_leaf(pattern.leaf, value, found);
   const auto maker = makers_.find(value);
   return maker != makers_.end() && maker->second->out[0] == value &&
@@ -297,10 +297,10 @@ void Matcher::spread(const std::string& op, std::size_t count, std::size_t from,
 
 bool Matcher::in_any_order(const std::vector<Pattern>& patterns,
                            std::vector<std::string> values,
-                           Found& found) const {
+                           Match& found) const {
   std::ranges::sort(values);
   do {
-    Found tried = found;
+    Match tried = found;
     bool good = true;
     for (std::size_t i = 0; i < patterns.size() && good; ++i)
       good = matches(patterns[i], values[i], tried);
@@ -313,7 +313,7 @@ bool Matcher::in_any_order(const std::vector<Pattern>& patterns,
 }
 
 bool Matcher::matches(const Pattern& pattern, const Node& node,
-                      Found& found) const {
+                      Match& found) const {
   if (pattern.op != node.op || !node.domain.empty()) return false;
   if (node.has("broadcast") && node.has("axis")) return false;  // older.h
   if (is_reduction(node.op)) {
@@ -340,7 +340,7 @@ bool Matcher::matches(const Pattern& pattern, const Node& node,
     found.axis = axis;
   }
   if (node.op == "AveragePool") found.window = node.attributes;
-  Found tried = found;
+  Match tried = found;
   for (std::size_t i = 0; i < count; ++i)
     if (!matches(pattern.in[i], node.in[i], tried)) return false;
   found = std::move(tried);
@@ -352,7 +352,7 @@ bool is_norm(const Rule& rule) {
          rule.op == "L2Normalize";
 }
 
-Node made_of(const Node& last, const Rule& rule, const Found& found) {
+Node made_of(const Node& last, const Rule& rule, const Match& found) {
   Node node = last;
   node.op = rule.op;
   node.domain = rule.domain;
@@ -390,7 +390,7 @@ void find_patterns(Model& model) {
   for (std::size_t n = 0; n < model.nodes.size(); ++n)
     for (std::size_t i = 0; i < patterns.size(); ++i) {
       const Node& node = model.nodes[n];
-      Found found;
+      Match found;
       if (node.out.empty() || patterns[i].op != node.op ||
           !matcher.matches(patterns[i], node, found) ||
           found.values.count("x") == 0 || (is_norm(rules()[i]) && !found.keeps))

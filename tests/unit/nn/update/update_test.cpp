@@ -46,7 +46,7 @@ std::vector<double> update_of(
               network.parameters(), network.updater_state());
   });
   plan.judge_written(network.device());
-  const UpdatePlan::Found all = plan.found(network.device());
+  const UpdatePlan::StepResult all = plan.found(network.device());
   REQUIRE(all.gradient_finite);
   REQUIRE(all.update_finite);
   return values(network, network.update());

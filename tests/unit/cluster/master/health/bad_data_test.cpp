@@ -63,7 +63,7 @@ TEST_CASE("what is odd about a mini-batch that came back is looked for") {
       REQUIRE(!worker.tasks.empty());
       const Task& task = worker.tasks.front();
       std::vector<std::uint32_t> bad;
-      master.context.odd_values = [&](const dl::data::Piece& piece) {
+      master.context.odd_values = [&](const dl::data::ExampleRun& piece) {
         bad.push_back(piece.shard);
         return std::string("'b.dls', record 0: odd");
       };
