@@ -42,7 +42,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.flag("json", &a.json, "write the report as JSON, which --merge can read");
   opt.flag("merge", &a.merge,
            "combine reports of several hosts, given as operands, into one");
-  opt.add("local", &a.local, "N", "evaluate N inputs in parallel on this host");
+  opt.add("local", &a.local, "N",
+          "evaluate N inputs in parallel on this host; 0: one after the other");
   dl::declare_raw(opt, a.raw, a.max_bad);
   opt.add("labels", &a.labels, "FILE",
           "raw: CSV with a header, a row for each picture, its path first");

@@ -50,8 +50,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "recorded outputs for --check; default: those inside the DATA of "
           "--check");
   opt.add("tolerance", &a.tolerance, "X",
-          "exit with status 1 if outputs differ by more than X, relative to "
-          "the largest");
+          "--check: exit with status 1 if the network's outputs differ from "
+          "--expect by more than X of the largest");
   opt.add(
       "absolute", &a.absolute, "X",
       "absolute difference that --check always allows, added to --tolerance");

@@ -45,9 +45,10 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "input");
   opt.add(
       "score", &a.score, "KIND",
-      "score how well an autoencoder explains each example: reconstruction");
-  opt.add("samples", &a.samples, "N",
-          "random codes drawn for each example by --score");
+      "how well an autoencoder explains each example; KIND is reconstruction");
+  opt.add(
+      "samples", &a.samples, "N",
+      "with --score: latent codes drawn and averaged over for each example");
   opt.add("seed", &a.seed, "N",
           "seed of the random codes of --sample and --score");
   opt.add("keep-state", &a.state, "FILE",

@@ -34,9 +34,9 @@ struct Args {
 void declare(dl::cli::Options& opt, Args& a) {
   opt.add("worker,w", &a.workers, "NAME",
           "make keys for a worker of this name; may be repeated");
-  opt.add(
-      "once", &a.once, "NAME",
-      "print keys for a single process of this name, for dl-worker --keys -");
+  opt.add("once", &a.once, "NAME",
+          "print keys that a single process of this name may use, for "
+          "dl-worker --keys -");
   opt.flag("force,f", &a.force, "replace existing keys");
   opt.rest(&a.folders);
 }

@@ -21,7 +21,7 @@ inline void declare_averaging(dl::cli::Options& opt,
           "joined");
   opt.add("updater-state", &a.updater_state, "WHAT",
           "treatment of the updater state at an average: average, keep or "
-          "reset; default: by --outer");
+          "reset; default: depends on --outer");
   opt.add("outer", &a.outer, "METHOD",
           "outer optimizer that applies the average: plain, momentum, "
           "nesterov, bmuf or diloco");
@@ -50,9 +50,11 @@ inline void declare_sharing(dl::cli::Options& opt,
   opt.add("warmup", &s.warmup, "COUNT",
           "mini-batches over which the density of updates falls to its target");
   opt.add("clip", &s.clip, "MULTIPLE",
-          "clip residuals to this multiple of the threshold");
+          "sharing: clip the residual, which is not sent yet, to this multiple "
+          "of the threshold");
   opt.add("clip-every", &s.clip_every, "COUNT",
-          "mini-batches between two clippings of the residual; 0: never clip");
+          "sharing: mini-batches between two clippings of the residual; 0: "
+          "never clip");
   opt.add("share", &s.share, "WHAT",
           "share updates (after the updater) or gradients (before it): update "
           "or gradient");
@@ -60,7 +62,8 @@ inline void declare_sharing(dl::cli::Options& opt,
           "with --share gradient: yes resets the momentum of elements that "
           "were sent");
   opt.add("combine", &s.combine, "RULE",
-          "weight of concurrent updates: diversity, sum, mean or scaled");
+          "weight of updates made at the same time: sum, mean, scaled, or by "
+          "their diversity, between sum and mean");
   opt.add("in-flight", &s.in_flight, "COUNT",
           "updates that a worker may have sent and not yet had answered; 0 "
           "stands for 1");

@@ -51,7 +51,7 @@ inline void declare_training(dl::cli::Options& opt,
   opt.add("step", &m.step, "COUNT",
           "with --replay: the number of updates to apply; default: all");
   opt.flag("list", &m.list,
-           "with --replay: list the steps that can be rebuilt");
+           "with --replay: list the steps whose model can be rebuilt");
 
   opt.section("Training");
   opt.add("mode", &m.mode, "MODE",
@@ -62,7 +62,7 @@ inline void declare_training(dl::cli::Options& opt,
       "epochs of layer-by-layer pretraining of autoencoder layers; 0: none");
   opt.add("batch", &m.batch, "COUNT", "examples in a worker's mini-batch");
   opt.add("lr-warmup", &m.lr_warmup, "COUNT",
-          "steps over which learning rates rise; default: 128 with adagrad, "
+          "steps over which learning rates rise from 0; -1: 128 with adagrad, "
           "adam and their kind, else 0");
   opt.add("seed", &m.seed, "NUMBER",
           "seed of the order of examples; default: the network's seed");

@@ -80,9 +80,10 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
   opt.section("Options for images, and recipes");
   opt.add("size", &a.images.size, "WIDTHxHEIGHT", "size of an example");
   opt.add("fit", &a.images.fit, "WAY",
-          "getting to it: crop (the default), pad or stretch");
+          "how pictures get to --size: crop (the default), pad, stretch");
   opt.add("shorter", &a.images.shorter, "N",
-          "crop: length of the shorter side before the middle is taken");
+          "crop: scale the shorter side to N before the middle is cut out; 0: "
+          "to --size");
   opt.add("interpolation", &a.images.interpolation, "FILTER",
           "nearest, bilinear (the default), bicubic or lanczos");
   opt.add("color", &a.images.color, "CHANNELS",
@@ -97,7 +98,8 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
   opt.add("labels", &a.labels, "FILE",
           "CSV with a header: a row for each picture, its path first");
   opt.add("label-pattern", &a.images.label_pattern, "REGEX",
-          "the part of it that is the class, in parentheses");
+          "class of a picture: the part of its path that matches the "
+          "parentheses of REGEX");
   opt.flag("webdataset", &a.images.webdataset,
            "files of one base name in a tar archive are an example");
   opt.add(
@@ -135,12 +137,13 @@ inline void declare_others(dl::cli::Options& opt, Args& a) {
   opt.add("missing", &a.csv.missing, "RULE", "fail, skip or fill:NUMBER");
   opt.add("na", &a.csv.na, "WORDS", "fields that count as missing, beside ''");
   opt.add("sequence", &a.csv.sequence, "COLUMN",
-          "rows that this column names alike are the steps of an example");
+          "rows with one value in this column are the steps of one example");
   opt.add("steps", &a.csv.steps, "N", "length of the longest sequence");
   opt.add("longer", &a.csv.longer, "RULE",
           "sequences that are longer: fail, truncate or skip");
   opt.flag("per-step", &a.csv.per_step,
-           "each step has a label; else a sequence has that of its last row");
+           "each step has a label of its own; else the last row's is that of "
+           "the whole sequence");
   opt.add("id", &a.csv.id, "COLUMN",
           "column that names an example, kept beside features and labels");
   opt.add("weight", &a.csv.weight, "COLUMN",
@@ -153,9 +156,11 @@ inline void declare_others(dl::cli::Options& opt, Args& a) {
   opt.flag("multilabel", &a.svmlight.multilabel,
            "labels are lists of classes, as 1,3");
   opt.section("Options for cifar");
-  opt.add("variant", &a.variant, "NAME", "10, 100 or 100-coarse");
+  opt.add("variant", &a.variant, "NAME",
+          "CIFAR variant: 10, 100, or 100-coarse with its 20 superclasses");
   opt.section("Options for raw");
-  opt.add("targets", &a.raw.targets, "N", "numbers to predict of an example");
+  opt.add("targets", &a.raw.targets, "N",
+          "regression: numbers to predict for each example");
 }
 
 // about_images: for `dl-preprocess images --help` alone, which begins with what

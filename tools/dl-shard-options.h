@@ -28,7 +28,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.size("size", &a.deal.size, "BYTES",
            "unpacked bytes in a shard at most, instead of --shards");
   opt.add("batch", &a.deal.batch, "N",
-          "examples in a record; 0: as in the input");
+          "examples stored together in a record, whatever the mini-batches of "
+          "training; 0: as in the input");
   opt.flag("shuffle", &a.deal.shuffle, "shuffle all examples");
   opt.add(
       "split", &a.deal.split, "PARTS",
@@ -43,7 +44,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
       "with --split, put the first examples into the first part, and so on");
   opt.add("seed", &a.deal.seed, "N", "seed of --shuffle and --split");
   opt.flag("zip", &a.deal.zip,
-           "join inputs, given as NAME=INPUT, example by example");
+           "join inputs example by example; NAME=INPUT names an input or "
+           "output of the network");
   opt.size("memory", &a.deal.memory, "SIZE",
            "memory to use; the rest goes to temporary files");
   opt.flag("force", &a.deal.force,

@@ -57,7 +57,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.duration("wait", &a.worker.wait, "TIME",
                "longest wait for the master's first answer");
   opt.duration("wait-lost", &a.worker.wait_lost, "TIME",
-               "longest wait for a master that was lost to come back");
+               "how long to wait for a lost master to come back");
   opt.add("keys", &a.worker.security.keys, "DIR",
           "folder with server.pub and worker.key; - reads them from standard "
           "input");
