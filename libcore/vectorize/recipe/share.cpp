@@ -13,7 +13,7 @@ namespace dl::vectorize {
 namespace {
 
 // 0 to below 1, from the upper 53 bits.
-double place_of(const std::string& text) {
+double point_of(const std::string& text) {
   const std::uint64_t hash = io::digest(std::as_bytes(std::span(text)));
   return std::ldexp(static_cast<double>(hash >> 11), -53);
 }
@@ -39,7 +39,7 @@ bool Share::has(Record& record) const {
       if (record.problem.empty())
         record.problem = std::string("--group: ") + e.what();
     }
-  const double place = place_of(name);
+  const double place = point_of(name);
   return low <= place && place < high;
 }
 
