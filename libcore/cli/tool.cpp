@@ -193,10 +193,10 @@ int run_tool(const ToolInfo& tool, int argc, char** argv,
   restore_signals(tool);
   std::ios::sync_with_stdio(false);
   StandardOutput output;
-  Options options(tool.name);
-  CommonOptions common;
   int status = 0;
   try {
+    Options options(tool.name);
+    CommonOptions common;
     declare(options);
     common.declare(options);
     status = run_checked(tool, argc, argv, options, common, run, describe);

@@ -18,10 +18,10 @@ for page in CONTRIBUTING.md libcore/README.md tests/README.md; do
     grep -oE '`[A-Za-z0-9_./*-]+`' "$page" | tr -d '`' | grep -vE '^--|NAME|FOLDER|x\.h|^build/|^conv1/' |
       grep -E '/|\.(h|cpp|md|inc|sh)$'
     grep -oE '\]\([^)#:]+\)' "$page" | tr -d '])('
-    sed -n '/^```/,/^```/p' "$page" | grep -oE '\b(store|master|worker|records|nn|tools|exchange)/[a-z_]+\.h|(scripts|tests)/[a-z/-]+(\.sh)?'
+    sed -n '/^```/,/^```/p' "$page" | grep -oE '\b(run_dir|master|worker|loading|nn|tools|exchange)/[a-z_]+\.h|(scripts|tests)/[a-z/-]+(\.sh)?'
   } | sort -u)
 done
 [ $count -gt 50 ] || echo "few paths: $count"
-for room in $(sed -n 's/^dl_library(\([a-z/]*\).*/\1/p' CMakeLists.txt); do
+for room in $(sed -n 's/^dl_library(\([a-z_/]*\).*/\1/p' CMakeLists.txt); do
   grep -q "^| \`$room\` |" libcore/README.md || echo "libcore/README.md: no $room"
 done

@@ -84,5 +84,5 @@ chmod +x .blocks/bin/scp .blocks/bin/ssh
 rm -rf animals.safetensors*
 sed -i "s|/nfs/|$PWD/nfs/|; s|tcp://\*:7000|tcp://127.0.0.1:0|" ".blocks/$((next + 1))"
 run_next 'ssh h2'
-dl-infer -q --model animals.safetensors --data animals-train-000.dls | wc -l
+dl-infer -q --model animals.safetensors animals-train-000.dls | wc -l
 page_ends
