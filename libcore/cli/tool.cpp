@@ -183,15 +183,9 @@ int run_checked(const ToolInfo& tool, int argc, char** argv, Options& options,
   return 0;
 }
 
-}  // namespace
-
-int run_tool(const ToolInfo& tool, int argc, char** argv,
-             const std::function<void(Options&)>& declare,
-             const std::function<void()>& run, const Describe& describe) {
-  open_standard_files();
-  if (!tool.filter) keep_freed_memory();
-  restore_signals(tool);
-  std::ios::sync_with_stdio(false);
+int run_and_report(const ToolInfo& tool, int argc, char** argv,
+                   const std::function<void(Options&)>& declare,
+                   const std::function<void()>& run, const Describe& describe) {
   StandardOutput output;
   int status = 0;
   try {
@@ -227,6 +221,26 @@ int run_tool(const ToolInfo& tool, int argc, char** argv,
                   std::string("internal error: ") + error.what(), output);
   }
   return close_stdout(tool, status, output);
+}
+
+}  // namespace
+
+int run_tool(const ToolInfo& tool, int argc, char** argv,
+             const std::function<void(Options&)>& declare,
+             const std::function<void()>& run, const Describe& describe) {
+  open_standard_files();
+  if (!tool.filter) keep_freed_memory();
+  restore_signals(tool);
+  std::ios::sync_with_stdio(false);
+  try {
+    return run_and_report(tool, argc, argv, declare, run, describe);
+  } catch (const std::bad_alloc&) {  // for the message as well
+    for (const std::string_view text :
+         {std::string_view(tool.name),
+          std::string_view(": there is not enough memory\n")})
+      [[maybe_unused]] const auto n = ::write(2, text.data(), text.size());
+    return static_cast<int>(Code::kUnavailable);
+  }
 }
 
 }  // namespace dl::cli
