@@ -11,14 +11,10 @@
 #include <cstring>
 
 #include "libcore/nn/augment/pixels.h"
+#include "libcore/nn/augment/shares.h"
 
 namespace dl::nn::augment {
 namespace {
-
-constexpr int kBits = 11;  // of a share
-constexpr std::int32_t kOne = 1 << kBits;
-constexpr int kDropped = 4;  // bits after the first step, which leaves 15
-constexpr int kLast = 2 * kBits - kDropped;
 
 // Two neighbors and the share of the second.
 struct Place {

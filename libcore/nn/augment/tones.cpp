@@ -12,7 +12,7 @@ namespace dl::nn::augment {
 namespace {
 
 // Cutting off after adding it rounds numbers from 0 on, as Pillow does.
-constexpr double kHalf = 0.5;
+constexpr double kToNearest = 0.5;
 
 using Table = std::array<std::uint8_t, 256>;
 
@@ -167,7 +167,7 @@ DL_WIDE_LOOP void to_colors(Colors& c, int shift) {
     const auto share = static_cast<float>(c.saturation[i] / 255.0);
     const float v = c.most[i];
     const auto rounded = [](double x) {
-      return static_cast<float>(static_cast<int>(x + kHalf));
+      return static_cast<float>(static_cast<int>(x + kToNearest));
     };
     const float p = rounded(v * (1.0 - share)),
                 q = rounded(v * (1.0 - share * within)),
@@ -203,7 +203,7 @@ void adjust_contrast(const Picture& picture, double factor) {
     count = static_cast<std::int64_t>(values.size());
   }
   const int mean = static_cast<int>(
-      static_cast<double>(sum) / static_cast<double>(count) + kHalf);
+      static_cast<double>(sum) / static_cast<double>(count) + kToNearest);
   blend_with(picture.at, picture.bytes(), mean, static_cast<float>(factor));
 }
 

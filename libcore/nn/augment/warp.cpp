@@ -12,6 +12,7 @@
 #include <numbers>
 
 #include "libcore/nn/augment/pixels.h"
+#include "libcore/nn/augment/shares.h"
 #include "libcore/nn/config/keys.h"
 
 namespace dl::nn::augment {
@@ -19,9 +20,7 @@ namespace {
 
 constexpr std::string_view kInterpolations[] = {"nearest", "bilinear"};
 
-// Places are counted in 1/2048 of a pixel.
-constexpr int kBits = 11;
-constexpr std::int32_t kOne = 1 << kBits, kHalf = kOne / 2;
+constexpr std::int32_t kHalf = kOne / 2;
 constexpr double kFar = 1 << 29;  // further out is outside as well
 
 // x and y of each pixel of a row, one behind the other.
@@ -77,8 +76,6 @@ void take_nearest(const Picture& from, const std::int32_t* places,
 struct Shares {
   std::int32_t left, right, up, down;
 };
-constexpr int kDropped = 4;  // bits after the first step
-constexpr int kLast = 2 * kBits - kDropped;
 
 std::uint8_t mean_of(int p, int p_right, int q, int q_right, const Shares& s) {
   constexpr int kRound = 1 << (kDropped - 1);

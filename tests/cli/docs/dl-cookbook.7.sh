@@ -72,11 +72,11 @@ grep -c '"event":"resume"' animals.safetensors.run/events.jsonl
 mkdir nfs h2
 cp animals-train-*.dls nfs
 cat >.blocks/bin/scp <<'SH'
-#!/bin/bash
+#!/usr/bin/bash
 cp -r "$2" "${3/://}"
 SH
 cat >.blocks/bin/ssh <<'SH'
-#!/bin/bash
+#!/usr/bin/bash
 until address=$(grep -ohE 'tcp://127[.0-9]*:[0-9]+' .blocks/*.err | tail -n 1) && [ -n "$address" ]; do sleep 0.05; done
 cd "$1" && shift && exec "${@/tcp:\/\/h1:7000/$address}"
 SH
