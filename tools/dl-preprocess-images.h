@@ -68,6 +68,13 @@ inline std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
   const dl::vectorize::Recipe recipe = recipe_of(a);
   for (const std::string& doubt : recipe.doubts())
     dl::cli::log()(dl::Level::kWarning, doubt);
+  if (recipe.is_of_tables()) {
+    a.options->refuse({"split", "group"},
+                      "is for images; rows are split by dl-shard --split");
+    a.options->refuse({"ledger", "by", "list", "null", "retries", "labels",
+                       "webdataset", "preview"},
+                      "is for images, not for recipes of tables");
+  }
   dl::vectorize::Inputs inputs;
   inputs.operands = operands;
   inputs.list = a.list.empty() && a.null ? "-" : a.list;

@@ -189,6 +189,11 @@ inline std::pair<std::int64_t, std::int64_t> part_of(const std::string& text) {
 // Takes the format off the operands.
 inline void take_format(Args& a) {
   if (!a.recipe.empty()) {
+    if (!a.operands.empty() &&
+        std::ranges::find(kFormats, a.operands[0]) != kFormats.end() &&
+        !std::filesystem::exists(a.operands[0]))
+      dl::bad_usage("--recipe takes the place of a format: leave out '" +
+                    a.operands[0] + "'");
     a.format = "images";
     return;
   }

@@ -87,7 +87,7 @@ void read_streams(const nn::Model& model, const Run& run) try {
   if (e.code() != Code::kData || model.data.recipe.is_null() ||
       what.find(" is no DataSet stream") == std::string::npos)
     throw;
-  throw Error{Code::kData, what + "; pictures are taken with --raw"};
+  throw Error{Code::kData, what + "; raw data are taken with --raw"};
 }
 
 // Says how many were left out, and the first of them.

@@ -59,6 +59,8 @@ const std::string& Record::at(std::string_view column) const {
     if (found != columns.end()) return found->second;
     at = end + 1;
   }
+  static const std::string kEmpty;
+  if (is_sparse) return kEmpty;
   std::string known;
   for (const auto& [own, value] : columns)
     known += (known.empty() ? "" : ", ") + in_quotes(own);

@@ -18,12 +18,14 @@ struct Record {
   // or there is none.  Whoever works on the record reads it, side by side with
   // others: load().
   std::string file;
+  // A column that is not there is an empty text.
+  bool is_sparse = false;
   // The reason why there is nothing to be made of it, or "".
   std::string problem;
 
   // The column of that name, or, of names as "jpg;png", the first that is
-  // there. Throws Error: kData, "there is no column 'x'; it has 'bytes',
-  // 'path'".
+  // there. Throws Error: kData, not of a sparse record, "there is no column
+  // 'x'; it has 'bytes', 'path'".
   const std::string& at(std::string_view column) const;
 };
 

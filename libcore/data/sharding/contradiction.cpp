@@ -103,9 +103,16 @@ Json meaning_of(Json recipe) {
     return recipe;
   Json tensors = Json::object();
   for (auto& [name, tensor] : recipe["tensors"].items()) {
-    if (!name.starts_with("features") || !tensor.is_object()) continue;
-    tensor.erase("na");
-    if (type_of(tensor) == "number") tensor.erase("from");
+    if (!name.starts_with("features") || !tensor.is_structured()) continue;
+    const auto strip = [&](Json& part) {
+      if (!part.is_object()) return;
+      part.erase("na");
+      if (type_of(part) == "number") part.erase("from");
+    };
+    if (tensor.is_array())
+      for (Json& part : tensor) strip(part);
+    else
+      strip(tensor);
     tensors[name] = tensor;
   }
   return {{"tensors", tensors}};

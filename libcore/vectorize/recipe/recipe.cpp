@@ -47,7 +47,8 @@ const std::vector<SourceType>& sources() {
        .words =
            "A record for each line of JSON Lines, or of standard input, that "
            "is an object. Columns: its keys, *a.b* for the key b of an object "
-           "within it; null is an empty text, and true, numbers and arrays "
+           "within it; null, and a key that is not there, is an empty text, "
+           "and true, numbers and arrays "
            "are as JSON has them; and *file:line*, the place of the line.",
        .open_with = open_json_lines}};
   return all;

@@ -1,6 +1,7 @@
 // Records of the rows of tables.
 
 #include <optional>
+#include <set>
 
 #include "libcore/base/error.h"
 #include "libcore/vectorize/csv_table.h"
@@ -12,11 +13,18 @@ namespace {
 class CsvSource : public RecordSource {
  public:
   CsvSource(std::vector<std::string> inputs, const RecipeSettings& settings)
-      : table_(std::move(inputs), settings.text("delimiter"),
+      : first_(inputs.front() == "-" ? "standard input"
+                                     : in_quotes(inputs.front())),
+        table_(std::move(inputs), settings.text("delimiter"),
                settings.flag("header")),
         names_(table_.names()) {
     for (std::size_t i = 0; i < names_.size(); ++i)
       if (!table_.has_header()) names_[i] = std::to_string(i + 1);
+    std::set<std::string> seen;
+    for (const std::string& name : names_)
+      if (!name.empty() && !seen.insert(name).second)
+        bad_data(first_ + " has two columns " + in_quotes(name) +
+                 ", and a recipe finds them by name: rename one");
   }
 
   bool next(Record& record) override {
@@ -39,6 +47,7 @@ class CsvSource : public RecordSource {
   }
 
  private:
+  std::string first_;  // input, whose header is that of all
   CsvTable table_;
   std::vector<std::string> names_;
   InputBlock block_;

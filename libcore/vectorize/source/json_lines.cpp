@@ -64,6 +64,7 @@ class JsonLinesSource : public RecordSource {
 
   void take(Record& record, const std::string& line) {
     record = {};
+    record.is_sparse = true;
     record.name = block_.name + ", line " + std::to_string(line_);
     record.columns.emplace("file:line", place_of(block_.name, line_));
     try {

@@ -16,16 +16,18 @@ inline constexpr RecipeKey kNaKey = {
     .kind = KeyKind::kWords,
     .doc =
         "Texts that count as a missing value, beside an empty one. Without "
-        "the key nothing does."};
+        "the key an empty text does where *missing* says what becomes of it, "
+        "and nothing does elsewhere."};
 
 class MissingWords {
  public:
   explicit MissingWords(const RecipeSettings& settings)
-      : known_(settings.has("na")) {
-    if (!known_) return;
-    for (std::string& word : settings.texts("na"))
-      words_.insert(std::move(word));
-    words_.insert("");
+      : known_(settings.has("na") || (settings.has("missing") &&
+                                      settings.text("missing") != "fail")) {
+    if (settings.has("na"))
+      for (std::string& word : settings.texts("na"))
+        words_.insert(std::move(word));
+    if (known_) words_.insert("");
   }
   bool are_known() const { return known_; }
   bool contain(std::string_view text) const {

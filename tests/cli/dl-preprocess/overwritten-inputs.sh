@@ -13,6 +13,6 @@ refused dl-preprocess csv --label -1 --max-bad 3 --bad-list x.dls a.csv -o x.dls
 refused dl-preprocess images --size 8x8 --labels labels.csv photos -o labels.csv
 refused dl-preprocess images --size 8x8 --labels labels.csv --bad-list labels.csv photos -o x.dls
 dl-preprocess images --size 8x8 --print-recipe >r.json
-refused dl-preprocess images --recipe r.json photos -o r.json
+refused dl-preprocess --recipe r.json photos -o r.json
 cat a.csv labels.csv
 ls
