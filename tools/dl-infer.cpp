@@ -127,7 +127,7 @@ void run(const Args& a) {
   if (a.options->given("sample")) return write_samples(a);
   const std::vector<std::string> specs = dl::inputs_of(a.operands, a.data_list);
   dl::io::refuse_overwriting(a.output, specs);
-  dl::io::refuse_overwriting(a.output, {a.model});
+  dl::io::refuse_overwriting(a.output, {a.model, a.data_list});
   if (a.raw) dl::vectorize::refuse_picture_of(a.output, specs);
   if (!a.score.empty()) return write_scores(a, specs);
   a.options->refuse({"samples", "seed"}, "is for --score and --sample");

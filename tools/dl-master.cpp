@@ -11,6 +11,7 @@
 #include "libcore/cli/tool.h"
 #include "libcore/cluster/master/master.h"
 #include "libcore/device/open.h"
+#include "libcore/io/overwriting.h"
 #include "libcore/io/source_list.h"
 #include "tools/dl-master-training.h"
 #include "tools/dl-master-workers.h"
@@ -102,9 +103,12 @@ void run(Args& args) {
   const dl::Log log = dl::cli::log();
   decide_mode(*args.options, master, log);
   check(*args.options, master);
-  if (!args.data_list.empty())
+  if (!args.data_list.empty()) {
+    for (const std::string& output : {master.output, master.preview_augment})
+      dl::io::refuse_overwriting(output, {args.data_list});
     for (std::string& spec : dl::io::read_list(args.data_list))
       master.data.push_back(std::move(spec));
+  }
   master.version = DL_VERSION;
   master.epochs_given = args.options->given("epochs");
   master.grace = dl::cli::grace_period();

@@ -79,6 +79,8 @@ inline std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
   inputs.operands = operands;
   inputs.list = a.list.empty() && a.null ? "-" : a.list;
   if (a.null) inputs.separator = '\0';
+  for (const std::string& file : {output.path, a.bad_list, a.preview, a.ledger})
+    if (!file.empty() && file != "-") inputs.outputs.push_back(file);
   inputs.ledger = ledger;
   inputs.retries = a.retries;
   inputs.log = dl::cli::log();

@@ -160,7 +160,7 @@ void run(Args& a, std::vector<std::string> arguments) {
     if (!a.split.empty()) group.publish();
   } catch (const dl::Error& e) {
     report_left_out(bad, ":");  // it may be the reason
-    if (list) list->close();
+    if (list && e.code() != dl::Code::kUsage) list->close();
     if (!ledger || ledger->taken() > 0 || bad.count() > 0 ||
         e.code() != dl::Code::kData)
       throw;

@@ -129,6 +129,10 @@ Outcome preview_augmentation(MasterOptions options, const Log& log) {
       throw Error{Code::kUsage,
                   "--preview-augment looks at shards, not at a stream"};
   io::refuse_overwriting(options.preview_augment, options.data);
+  io::refuse_overwriting(options.preview_augment, options.eval_data);
+  for (const std::string& input : {options.net, options.init})
+    if (!input.empty())
+      io::refuse_overwriting(options.preview_augment, {input});
   options.dry_run = true;
   options.eval_data.clear();
   choose_mode(options, log);

@@ -14,6 +14,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/io/decompress.h"
+#include "libcore/io/overwriting.h"
 #include "libcore/io/retrying.h"
 #include "libcore/vectorize/source/ledger.h"
 #include "libcore/vectorize/source/record_source.h"
@@ -199,6 +200,12 @@ class FilesSource : public RecordSource {
   bool open_listed(const std::string& operand, Record& record) {
     struct stat status {};
     if (::stat(operand.c_str(), &status) == 0) {
+      for (const std::string& output : inputs_.outputs) {
+        if (S_ISDIR(status.st_mode))
+          refuse_picture_of(output, {operand});
+        else
+          io::refuse_overwriting(output, {operand});
+      }
       current_ = open_operand(operand, inputs_, wanted_);
       return false;
     }

@@ -67,6 +67,9 @@ struct Inputs {
   // A file of names of more of them, "-" for standard input; "": none.
   std::string list = {};
   char separator = '\n';  // behind each name of the list
+  // Files that will be written: no name of the list may be one of them, or a
+  // folder that would have one more picture by it.
+  std::vector<std::string> outputs = {};
   // Passes over those that were taken before; or none.
   Ledger* ledger = nullptr;
   // How often a command that failed is started again, and who is told.
