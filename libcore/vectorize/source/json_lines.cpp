@@ -18,9 +18,15 @@ void add_columns(Record& record, const std::string& name, const Json& value) {
       add_columns(record, name.empty() ? key : name + "." + key, inner);
     return;
   }
-  record.columns.emplace(name, value.is_null()     ? ""
-                               : value.is_string() ? value.get<std::string>()
-                                                   : dump_json(value));
+  const bool is_new =
+      record.columns
+          .emplace(name, value.is_null()     ? ""
+                         : value.is_string() ? value.get<std::string>()
+                                             : dump_json(value))
+          .second;
+  if (!is_new)
+    bad_data("the column " + in_quotes(name) +
+             " is there twice: as a key, and within an object");
 }
 
 class JsonLinesSource : public RecordSource {

@@ -27,4 +27,6 @@ dl-preprocess fit c.json other.csv -o other.fit
 dl-preprocess -q --recipe c.fit t.csv -o one.dls
 dl-preprocess -q --recipe other.fit t.csv -o two.dls
 status dl-shard -q -o mix one.dls two.dls
+printf '{"a": 1, "b": {"c": 2}, "b.c": 7, "y": "n"}\n' >both.jsonl
+status dl-preprocess -q --recipe j.fit both.jsonl -o no.dls
 ls no* mix* 2>/dev/null
