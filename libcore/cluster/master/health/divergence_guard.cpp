@@ -143,6 +143,7 @@ void DivergenceGuard::take_back(RunState state) {
   context_.state = std::move(state);
   context_.diversity.reset();
   context_.caution = {};
+  context_.told_losses = {};  // of parameters that are undone
   context_.answers.forgive();
   // Findings about scores that are undone.
   if (context_.failure && context_.failure->code() == Code::kDiverged)
