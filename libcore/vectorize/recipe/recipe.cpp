@@ -165,7 +165,8 @@ class RecipeCheck {
         add(path, "want features, features/NAME, labels, labels/NAME or id");
         continue;
       }
-      RecipeTensor& made = recipe.tensors.emplace_back(name);
+      RecipeTensor& made = recipe.tensors.emplace_back();
+      made.name = name;
       if (!tensor.is_array() || tensor.empty()) {
         take_part(made, tensor, path);
         continue;
