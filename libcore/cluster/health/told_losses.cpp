@@ -214,7 +214,8 @@ bool ToldLosses::denies(const Told& told, const Told& other,
 std::optional<ToldLosses::Odd> ToldLosses::denied(const OwnLoss& own) const {
   std::optional<Odd> farthest;
   if (!std::isfinite(own.loss)) return farthest;
-  for (const auto& [number, told] : members_) {
+  for (const auto& member : members_) {
+    const auto& told = member.second;
     if (told.recent.size() < kEnoughTold || !is_of_late(told)) continue;
     const double loss = newest_mean(told);
     if (farthest &&
@@ -226,7 +227,8 @@ std::optional<ToldLosses::Odd> ToldLosses::denied(const OwnLoss& own) const {
              is_of_late(other) && denies(told, other, own);
     });
     if (is_denied)
-      farthest = Odd{number, loss, own.loss, told.loss_sum, told.examples};
+      farthest =
+          Odd{member.first, loss, own.loss, told.loss_sum, told.examples};
   }
   return farthest;
 }
