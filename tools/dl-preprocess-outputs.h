@@ -4,9 +4,7 @@
 #define DL_TOOLS_DL_PREPROCESS_OUTPUTS_H_
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "libcore/base/error.h"
@@ -51,24 +49,6 @@ inline std::vector<Output> outputs_of(const Args& a) {
   return all;
 }
 
-// A sheet in a folder of pictures would be one of them.
-inline void refuse_preview(const std::string& preview,
-                           const std::vector<std::string>& inputs) {
-  namespace fs = std::filesystem;
-  dl::io::refuse_overwriting(preview, inputs);
-  std::error_code ignored;
-  const fs::path sheet = fs::weakly_canonical(preview, ignored);
-  for (const std::string& input : inputs) {
-    if (!fs::is_directory(input, ignored)) continue;
-    const fs::path folder = fs::weakly_canonical(input, ignored);
-    const auto [end, at] = std::ranges::mismatch(folder, sheet);
-    if (end == folder.end())
-      dl::bad_usage("--preview: " + dl::in_quotes(preview) +
-                    " is in the input folder " + dl::in_quotes(input) +
-                    ", as one of its pictures; want another place");
-  }
-}
-
 // No output may be an input, nor another one.
 inline void refuse_overwriting(const Args& a, std::vector<std::string> inputs) {
   if (inputs.empty()) inputs.emplace_back("-");
@@ -91,7 +71,10 @@ inline void refuse_overwriting(const Args& a, std::vector<std::string> inputs) {
   };
   refuse_beside(a.bad_list, "--bad-list");
   refuse_beside(a.ledger, "--ledger");
-  if (!a.preview.empty()) refuse_preview(a.preview, inputs);
+  if (!a.preview.empty()) {
+    dl::io::refuse_overwriting(a.preview, inputs);
+    outputs.push_back(a.preview);
+  }
   if (a.format == "images")
     for (const std::string& output : outputs)
       dl::vectorize::refuse_picture_of(output, inputs);

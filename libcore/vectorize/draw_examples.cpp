@@ -12,6 +12,14 @@ namespace dl::vectorize {
 namespace {
 
 constexpr std::int64_t kColumns = 8, kMost = 8 * kColumns;
+constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
+
+// So many fit a sheet of that many bytes, but a row in any case.
+std::int64_t most_of(const tensor::Shape& shape) {
+  const std::int64_t rows =
+      kMostBytes / (kColumns * std::max<std::int64_t>(shape.elements(), 1));
+  return std::clamp(rows * kColumns, kColumns, kMost);
+}
 
 struct Example {
   std::vector<std::uint8_t> pixels;
@@ -33,8 +41,9 @@ std::string draw_examples(Reader& reader, const std::string& path) {
   std::vector<Example> examples;
   tensor::Shape shape;
   bool labeled = false;
+  std::int64_t most = kMost;
   for (data::DataSet set;
-       std::cmp_less(examples.size(), kMost) && reader.read(set);) {
+       std::cmp_less(examples.size(), most) && reader.read(set);) {
     const tensor::Tensor& features = set.get("features");
     shape = features.shape().without_first();
     if (features.dtype() != tensor::DType::kU8 || shape.rank() != 3)
@@ -43,12 +52,13 @@ std::string draw_examples(Reader& reader, const std::string& path) {
           "and examples are " +
           std::string(tensor::name_of(features.dtype())) + " " +
           shape.to_string());
+    most = most_of(shape);
     const tensor::Tensor* labels = set.find("labels");
     labeled = labels != nullptr && labels->elements() == set.examples();
     const auto all = features.as<std::uint8_t>();
     const auto each = static_cast<std::size_t>(shape.elements());
     for (std::int64_t i = 0;
-         i < set.examples() && std::cmp_less(examples.size(), kMost); ++i) {
+         i < set.examples() && std::cmp_less(examples.size(), most); ++i) {
       const auto own = all.subspan(static_cast<std::size_t>(i) * each, each);
       examples.push_back(
           {{own.begin(), own.end()}, labeled ? labels->value(i) : 0});

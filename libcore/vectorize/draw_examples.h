@@ -9,7 +9,8 @@
 
 namespace dl::vectorize {
 
-// Draws up to eight rows of eight, as they come out.  Returns their labels, a
+// Draws up to eight rows of eight, as they come out, fewer rows where pictures
+// are large.  Returns their labels, a
 // line for each row of the sheet.
 // Throws Error: kUsage, examples are no pictures of bytes; kCantCreate, kIo; as
 // Reader::read().

@@ -1,7 +1,7 @@
 """Damaged pictures beside Pillow: whatever Pillow refuses is to be refused here, too.
 
 Files of each format, cut short at any place and with bytes of their headers changed.
-What only one of both takes is printed; only what Pillow alone refuses counts, as some
+Files that only one of both takes are printed; those that Pillow alone refuses count, as some
 files are refused here that it mends in its own way.
 usage: pictures_damaged.py [COUNT]
 """

@@ -1,8 +1,8 @@
 // Augmentation: the steps of a network, in their order, on mini-batches of
 // training.
 //
-// What is drawn follows from the network's seed, the epoch, the example and the
-// step alone, so that examples come out alike whoever does it, with any number
+// Draws follow from the network's seed, the epoch, the example and the step
+// alone, so that examples come out alike whoever does it, with any number
 // of threads.  Examples that are mixed have their neighbor in the mini-batch
 // for a partner, and which examples make up a mini-batch follows from seed and
 // epoch as well.

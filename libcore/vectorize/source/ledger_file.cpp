@@ -148,6 +148,10 @@ void LedgerFile::take(const std::string& text, std::int64_t start, Run& run) {
   } else if (run.begin.is_null()) {
     bad_data("it belongs to no run; the ledger is damaged");
   } else if (view.has("in_place")) {
+    if (run.begin["inputs"] != run.lines.size())
+      bad_data("the run of " +
+               in_quotes(run.begin["output"].get<std::string>()) +
+               " has lost lines; the ledger is damaged");
     enter(run);
     run = {};
   } else {
@@ -180,14 +184,18 @@ void LedgerFile::enter(const Run& run) {
   }
 }
 
-// A run that was killed counts if its output is in place.
+// A run that was killed counts if its output is in place, which it is only
+// after all of its lines.
 void LedgerFile::finish(const Run& run) {
   const std::string output = run.begin["output"];
   struct stat status {};
   if (io::is_regular(output, status) && run.begin["bytes"] == status.st_size) {
     std::int64_t bytes = 0;
-    if (run.begin["digest"] == digest_of_file(output, bytes) &&
-        run.begin["inputs"] == run.lines.size()) {
+    if (run.begin["digest"] == digest_of_file(output, bytes)) {
+      if (run.begin["inputs"] != run.lines.size())
+        throw Error{Code::kData, name_ + " is cut short: " + in_quotes(output) +
+                                     " is in place, and not all of its inputs "
+                                     "are entered; the ledger is damaged"};
       cut(size_);
       append(dump_json({{"in_place", output}}) + "\n");
       return enter(run);
