@@ -55,7 +55,7 @@ echo '== a damaged ledger'
 sed '2s/"digest"/"digits"/' photos.ledger >bad.ledger
 dl-preprocess images --size 4x4 photos --ledger bad.ledger -o 6.dls
 echo "status $?"
-for lost in 3d '$d;4d' '3,$d'; do # a line, one and the end, all but the first run's begin
+for lost in 3d "\$d;4d" "3,\$d"; do # a line, one and the end, all but the first run's begin
   sed "$lost" d.ledger >bad.ledger
   dl-preprocess images --size 4x4 photos --ledger bad.ledger --by digest -o 6.dls
   echo "status $?"
