@@ -38,7 +38,7 @@ bool is_array(std::span<const std::byte> start) {
 
 std::string help_for(const io::FileKind& kind, const std::string& path,
                      bool is_unpacked) {
-  constexpr const char* kPage = "see OTHER FORMATS in dl-preprocess(1)";
+  const std::string page = "see OTHER FORMATS in dl-preprocess(1)";
   switch (kind.what) {
     case FileClass::kPacked:
       return ": read " + unpacked_by(kind.unpack, path, "", is_unpacked);
@@ -48,16 +48,15 @@ std::string help_for(const io::FileKind& kind, const std::string& path,
     case FileClass::kImage:
       return ": dl-preprocess images reads pictures";
     case FileClass::kSound:
-      return std::string(": a program writes its samples for raw, ") + kPage;
+      return ": a program writes its samples for raw, " + page;
     case FileClass::kArrays:
-      return std::string(": a program writes its numbers for raw, ") + kPage;
+      return ": a program writes its numbers for raw, " + page;
     case FileClass::kTable:
-      return std::string(": write it as CSV first, ") + kPage;
+      return ": write it as CSV first, " + page;
     case FileClass::kHdf5:
-      return std::string(
-                 ": a program writes its numbers for raw; a model of Keras is "
-                 "for dl-import; ") +
-             kPage;
+      return ": a program writes its numbers for raw; a model of Keras is for "
+             "dl-import; " +
+             page;
     case FileClass::kModel:
       return ", no data: dl-import makes a model of dl-tools of it";
     case FileClass::kOurModel:

@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/csv_table.h"
 #include "libcore/vectorize/source/record_source.h"

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string_view>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/vectorize/source/record_source.h"
