@@ -2,7 +2,7 @@
 
 #include "libcore/eval/curve.h"
 
-#include <limits>
+#include "libcore/eval/evaluation_base.h"
 
 namespace dl::eval {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
-#include "libcore/base/process_end.h"
+#include "libcore/base/process.h"
 
 namespace dl::io {
 namespace {
@@ -144,19 +144,12 @@ std::unique_ptr<Source> open_pipe(std::string_view spec) {
   const std::string command(spec.substr(5));
   if (command.find_first_not_of(" \t\n") == std::string::npos)
     throw Error{Code::kUsage, "'pipe:' needs a command"};
-  int ends[2];
-  pid_t child = -1;
-  if (::pipe2(ends, O_CLOEXEC) == 0) {
-    child = spawn_shell(command, ends[1]);
-    const int error = errno;
-    ::close(ends[1]);
-    if (child < 0) ::close(ends[0]);
-    errno = error;
-  }
+  Pipe pipe;
+  const pid_t child = spawn_shell(command, pipe.writer());
   if (child < 0)
     throw Error{Code::kNoInput, "cannot start " + in_quotes(spec) + ": " +
                                     std::strerror(errno)};
-  return std::make_unique<PipeSource>(ends[0], child, in_quotes(spec));
+  return std::make_unique<PipeSource>(pipe.take_reader(), child, in_quotes(spec));
 }
 
 bool exists(const std::string& path) {

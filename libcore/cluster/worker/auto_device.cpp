@@ -1,53 +1,38 @@
 #include "libcore/cluster/worker/auto_device.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 
 #include "libcore/base/error.h"
-#include "libcore/base/process_end.h"
+#include "libcore/base/process.h"
 #include "libcore/device/cuda_plugin.h"
 
 namespace dl::cluster {
 namespace {
 
-pid_t make_process() {
-  const pid_t child = ::fork();
-  if (child < 0)
-    throw Error{Code::kUnavailable,
-                std::string("cannot make a process: ") + std::strerror(errno)};
-  return child;
-}
-
 // In a process of its own: one in which CUDA has been used cannot be divided.
 device::Gpus count_gpus() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw Error{Code::kUnavailable,
-                std::string("cannot make a pipe: ") + std::strerror(errno)};
-  const pid_t child = make_process();
+  Pipe pipe;
+  const pid_t child = fork_process(SIGTERM);
   if (child == 0) {
     const device::Gpus gpus = device::count_gpus();
     const std::string answer =
         std::to_string(gpus.count) + (gpus.broken ? "!" : " ") + gpus.why_none;
     // A short line: at once or not at all.
-    const auto written = ::write(
-        ends[1], answer.data(), std::min(answer.size(), std::size_t{PIPE_BUF}));
+    const auto written =
+        ::write(pipe.writer(), answer.data(),
+                std::min(answer.size(), std::size_t{PIPE_BUF}));
     ::_exit(written > 0 ? 0 : 1);
   }
-  ::close(ends[1]);
+  pipe.close_writer();
   char answer[PIPE_BUF + 1] = {};
-  const auto size = ::read(ends[0], answer, PIPE_BUF);
-  ::close(ends[0]);
+  const auto size = ::read(pipe.reader(), answer, PIPE_BUF);
   const int status = wait_for_process(child);
   if (status != 0 || size <= 0)
     throw Error{Code::kUnavailable, "the process that counts the GPUs " +
@@ -79,24 +64,17 @@ AutoDevices devices_of_auto(const LaunchedAs& place) {
 
 std::optional<std::size_t> WorkerProcesses::divide(
     const std::vector<std::string>& devices) {
-  const pid_t parent = ::getpid();
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0)
-      throw Error{Code::kUnavailable,
-                  std::string("cannot make a pipe: ") + std::strerror(errno)};
-    const pid_t child = make_process();
+    Pipe pipe;
+    const pid_t child = fork_process(SIGTERM);
     if (child == 0) {
       ::setpgid(0, 0);
-      ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-      if (::getppid() != parent) ::_exit(static_cast<int>(Code::kTryAgain));
-      ::close(ends[0]);  // the other end stays open as long as we live
+      pipe.take_writer();  // it stays open as long as we live
       for (const Process& before : processes_) ::close(before.alive);
       processes_.clear();
       return i;
     }
-    ::close(ends[1]);
-    processes_.push_back({child, devices[i], ends[0]});
+    processes_.push_back({child, devices[i], pipe.take_reader()});
   }
   return std::nullopt;
 }

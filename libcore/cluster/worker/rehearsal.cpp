@@ -7,6 +7,7 @@
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
 #include "libcore/cluster/protocol/message_fields.h"
+#include "libcore/cluster/protocol/probe.h"
 #include "libcore/cluster/worker/slot_keeper.h"
 #include "libcore/exchange/rules/average.h"
 #include "libcore/nn/update/host_updater.h"

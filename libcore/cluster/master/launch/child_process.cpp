@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,25 +17,6 @@ namespace dl::cluster {
 
 namespace {
 
-// Closed by whoever does not take its ends; none of them outlives an exec.
-struct Pipe {
-  Pipe() {
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-      throw Error{Code::kUnavailable,
-                  std::string("cannot make a pipe: ") + std::strerror(errno) +
-                      (errno == EMFILE ? "; raise the limit, ulimit -n" : "")};
-  }
-  ~Pipe() {
-    for (const int end : ends)
-      if (end >= 0) ::close(end);
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  int take(std::size_t end) { return std::exchange(ends[end], -1); }
-
-  std::array<int, 2> ends{};  // to read, to write
-};
-
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> result;
   result.reserve(words.size() + 1);
@@ -48,10 +28,8 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 // Between fork and exec only calls that are safe after a fork of a process
 // with threads.  output: or -1.
 [[noreturn]] void become(char* const* words, char* const* environment,
-                         pid_t parent, int input, int output, int report) {
+                         int input, int output, int report) {
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::_exit(75);
   ::dup2(input, STDIN_FILENO);
   if (output >= 0) {
     ::dup2(output, STDOUT_FILENO);
@@ -72,26 +50,23 @@ ChildProcess::ChildProcess(Order order) {
   const std::vector<char*> environment = pointers(order.environment);
   Pipe input, output, report;
   require(order.input.size() <= 4096, "a pipe takes it without waiting");
-  require(::write(input.ends[1], order.input.data(), order.input.size()) ==
+  require(::write(input.writer(), order.input.data(), order.input.size()) ==
               static_cast<ssize_t>(order.input.size()),
           "a new pipe is empty");
-  const pid_t parent = ::getpid();
-  pid_ = ::fork();
+  pid_ = fork_process(SIGTERM);
   if (pid_ == 0)
-    become(words.data(), environment.data(), parent, input.ends[0],
-           order.heard ? output.ends[1] : -1, report.ends[1]);
-  int why = errno;
-  ::close(report.take(1));
-  const bool failed =
-      pid_ < 0 || ::read(report.ends[0], &why, sizeof why) == sizeof why;
-  if (failed) {
-    if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
+    become(words.data(), environment.data(), input.reader(),
+           order.heard ? output.writer() : -1, report.writer());
+  report.close_writer();
+  int why = 0;
+  if (::read(report.reader(), &why, sizeof why) == sizeof why) {
+    wait_for_process(pid_);
     throw Error{Code::kUnavailable,
                 "cannot start '" + order.words[0] + "': " + std::strerror(why)};
   }
-  input_ = input.take(1);
+  input_ = input.take_writer();
   if (!order.heard) return;
-  output_ = output.take(0);
+  output_ = output.take_reader();
   ::fcntl(output_, F_SETFL, O_NONBLOCK);
   // Whoever writes much waits less; not all may have that.
   ::fcntl(output_, F_SETPIPE_SZ, static_cast<int>(kAtOnce));

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/base/process_end.h"
+#include "libcore/base/process.h"
 
 namespace dl::cluster {
 

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +19,7 @@
 #include <string>
 
 #include "libcore/base/error.h"
-#include "libcore/base/process_end.h"
+#include "libcore/base/process.h"
 
 namespace dl::convert {
 namespace {
@@ -91,9 +90,7 @@ void write_all(int fd, std::span<const std::byte> bytes) {
 
 // Signals of the parent's are not the child's business; its complaints are no
 // messages of ours.
-void settle_in(pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) _exit(1);
+void settle_in() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     std::signal(signal, SIG_DFL);
   std::signal(SIGXFSZ, SIG_IGN);  // an error of write() is enough
@@ -171,18 +168,14 @@ std::shared_ptr<const io::Mapping> run_in_sandbox(
     const std::function<void(const Write&)>& work) {
   const Descriptor memory(::memfd_create("dl-import", MFD_CLOEXEC));
   if (memory.get() < 0) unavailable("memfd_create");
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) < 0) unavailable("pipe");
-  Descriptor ours(ends[0]), theirs(ends[1]);
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child < 0) unavailable("fork");
+  Pipe life;
+  const pid_t child = fork_process(SIGKILL);
   if (child == 0) {
-    settle_in(parent);
+    settle_in();
     be_child(memory.get(), limits, work);
   }
-  theirs.close();
-  const bool in_time = ended_in_time(ours.get(), 20 * limits.time);
+  life.close_writer();
+  const bool in_time = ended_in_time(life.reader(), 20 * limits.time);
   if (!in_time) ::kill(child, SIGKILL);
   const int status = wait_for_process(child);
   if (!in_time) too_slow();
