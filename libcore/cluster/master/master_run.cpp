@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <utility>
@@ -291,7 +292,7 @@ std::int64_t Master::measure(std::span<const RouterSocket::Incoming> first) {
 }
 
 void Master::start() {
-  context_.emplace(plan_.settings, limits_of(options_), run_,
+  context_.emplace(plan_.settings, plan_.limits(options_), run_,
                    store_.incarnation(), *events_, *link_, log_);
   if (!measuring_ || options_.estimate)
     context_->updates = store_.begin_log(run_, state_);
@@ -381,7 +382,7 @@ void Master::work(std::span<const RouterSocket::Incoming> first) {
 }
 
 void Master::loop() {
-  watchdog_.emplace(kSilence * limits_of(options_).lost_after, log_,
+  watchdog_.emplace(kSilence * context_->limits.lost_after, log_,
                     end_at_once);
   double turned = monotonic_seconds();
   while (!coordinator_->finished() && !coordinator_->stopped()) {
@@ -504,7 +505,8 @@ Hooks Master::hooks() {
   hooks.welcome = [this] {
     Welcome welcome = plan_.welcome();
     welcome.heartbeat_ms = options_.heartbeat.count();
-    welcome.silence_ms = kSilence * options_.lost_after.count();
+    welcome.silence_ms =
+        std::lround(1000 * kSilence * plan_.limits(options_).lost_after);
     welcome.tree_key = tree_key_;
     return welcome;
   };

@@ -263,6 +263,16 @@ Sizes RunConfig::sizes() const {
   return sizes;
 }
 
+// It says nothing meanwhile, which on a busy host takes a second for 50 MB.
+Limits RunConfig::limits(const MasterOptions& options) const {
+  constexpr double kTakenASecond = 50e6;
+  Limits limits = limits_of(options);
+  limits.lost_after += sizeof(float) *
+                       static_cast<double>(parameters + updater_state) /
+                       kTakenASecond;
+  return limits;
+}
+
 Welcome RunConfig::welcome() const {
   Welcome welcome;
   welcome.network = nn::to_json(model.config);

@@ -49,6 +49,8 @@ struct RunConfig {
   void recognise_data(const Json& before);
 
   Sizes sizes() const;  // of a replica
+  // The options' limits, with time for a worker to take in the whole state.
+  Limits limits(const MasterOptions& options) const;
   // The message that workers are told, but for times, keys and who they are.
   Welcome welcome() const;
   RunState start() const;  // what the run begins with
