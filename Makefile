@@ -10,9 +10,9 @@ build = scripts/build $(BUILD) $(JOBS)
 # Our own checks take warnings for errors.  A build folder keeps it, so that
 # `make` does not compile everything again after them.
 check check-all lint fuzz asan tsan bench analyze: export WERROR = -DDL_WERROR=ON
-# Targets that compile everything once compile several files as one, in half the time;
-# a build folder that `make` began goes on compiling each alone: less after a change.
-test lint fuzz asan tsan bench analyze gpu-check peers peers-models peers-distributed \
+# Targets that compile everything once compile several files as one, in a third of the
+# time; a build folder that `make` began goes on compiling each alone: less after a change.
+demo install test lint fuzz asan tsan bench analyze gpu-check peers peers-models peers-distributed \
   soak engines dist dist-cuda deb: export WHOLE = 1
 unity = $(if $(WHOLE),$(if $(wildcard $(BUILD)/CMakeCache.txt),,-DCMAKE_UNITY_BUILD=ON))
 # Scripts wait a good deal, so two run on each core.
