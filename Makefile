@@ -23,25 +23,25 @@ dist dist-cuda deb: export GPUS = -DCMAKE_CUDA_ARCHITECTURES=all-major
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros,include_file_mtime,include_file_ctime
 
 .PHONY: all
-## all: build the tools (the default)
+## all: build the tools, each file alone, for work on them (the default; 12 minutes)
 all: configure
 	$(build) tools man
 
 .PHONY: demo
-## demo: run the pipeline from raw data to predictions; MNIST=DIR uses LeNet
+## demo: build, and run the pipeline from raw data to predictions (five minutes)
 demo: bootstrap
 	$(MAKE) all
 	scripts/demo --bin $(BUILD)/bin $(if $(MNIST),--mnist '$(MNIST)')
 
 .PHONY: test
-## test: build and run all tests: lint, unit, command line, cluster, golden, fuzz
+## test: build and run all tests, lint and fuzz (20 minutes on two cores)
 test: bootstrap-test
 	$(MAKE) lint
 	$(MAKE) check-all
 	$(MAKE) fuzz peers-quick
 
 .PHONY: check
-## check: run unit and command-line tests, the quick part of `test`
+## check: run unit and command-line tests (five minutes on two cores)
 check: configure
 	$(build) all
 	ctest --test-dir $(BUILD) -j $(at_once) --output-on-failure -LE cluster

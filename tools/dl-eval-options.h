@@ -33,8 +33,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "for classification: also the share of labels among the N likeliest "
           "classes");
   opt.add("threshold", &a.threshold, "P",
-          "lowest output, or probability of the second of two classes, that "
-          "counts as yes");
+          "an answer is yes if the output, or the probability of the second of "
+          "two classes, is at least P");
   opt.add("min", &a.least, "METRIC=VALUE",
           "exit with status 1 if METRIC is below VALUE");
   opt.add("max", &a.most, "METRIC=VALUE",
@@ -43,13 +43,15 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.flag("merge", &a.merge,
            "combine reports of several hosts, given as operands, into one");
   opt.add("local", &a.local, "N",
-          "evaluate N inputs in parallel on this host; 0: one after the other");
+          "read and evaluate N inputs at once on this host; 0: one after the "
+          "other");
   dl::declare_raw(opt, a.raw, a.max_bad);
   opt.add("labels", &a.labels, "FILE",
-          "raw: CSV with a header, a row for each picture, its path first");
+          "with --raw: CSV table of pictures' labels with a header; its first "
+          "column is the path");
   opt.add("label-from", &a.label_from, "COLUMN",
-          "raw: where the class is: folder, name, path, or a column of "
-          "--labels");
+          "with --raw: where the class of a picture is: folder, name, path, or "
+          "a column of --labels");
   dl::declare_data_list(opt, a.data_list);
   dl::declare_predictor(opt, a.predictor);
   opt.rest(&a.operands);

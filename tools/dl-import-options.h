@@ -30,8 +30,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("net", &a.net, "NETWORK",
           "network (JSON) to fill with the weights of a state dict");
   opt.add("map", &a.map, "NAMES",
-          "JSON file that maps state dict names to tensors of the network; - "
-          "prints a proposal");
+          "JSON file that maps names of a state dict to tensors of the "
+          "network; - prints a proposal");
   opt.add("backend", &a.backend, "NAME",
           "Keras backend, theano or tensorflow, for a Keras file that does not "
           "name it");
@@ -45,7 +45,7 @@ inline void declare(dl::cli::Options& opt, Args& a) {
       "to -1..1), imagenet or vgg");
   opt.add("check", &a.check, "DATA",
           "run the imported model on the inputs in DATA and compare its "
-          "outputs with recorded ones");
+          "outputs with those recorded there");
   opt.add("expect", &a.expect, "DATA",
           "recorded outputs for --check; default: those inside the DATA of "
           "--check");

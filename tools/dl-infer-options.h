@@ -30,22 +30,22 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "file for the predictions; - for standard output");
   dl::declare_raw(opt, a.raw, a.max_bad);
   opt.add("format", &a.format, "FORMAT",
-          "output format: jsonl, or dls (DataSets with predictions as labels, "
-          "or nodes as features)");
+          "output format: jsonl, or dls (as dl-preprocess writes, with "
+          "predictions as labels)");
   opt.add("output-of", &a.nodes, "NODE",
           "write the values of this layer or node instead of the outputs; may "
           "be repeated");
   opt.add("top", &a.top, "N",
           "with --format jsonl: list the N likeliest classes");
   opt.add("threshold", &a.threshold, "P",
-          "with --format jsonl: lowest output, or probability of the second of "
-          "two classes, that counts as yes");
+          "with --format jsonl: an answer is yes if the output, or the "
+          "probability of the second of two classes, is at least P");
   opt.add("sample", &a.sample, "N",
           "generate N examples from random codes of an autoencoder, reading no "
           "input");
-  opt.add(
-      "score", &a.score, "KIND",
-      "how well an autoencoder explains each example; KIND is reconstruction");
+  opt.add("score", &a.score, "KIND",
+          "print the log-likelihood of each example under an autoencoder (low: "
+          "unusual); KIND is reconstruction");
   opt.add(
       "samples", &a.samples, "N",
       "with --score: latent codes drawn and averaged over for each example");

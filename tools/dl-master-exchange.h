@@ -14,20 +14,19 @@ inline void declare_averaging(dl::cli::Options& opt,
                               dl::cluster::AveragingOptions& a) {
   opt.section("Averaging");
   opt.add("frequency", &a.frequency, "COUNT",
-          "mini-batches that a replica trains between two averages; 0 stands "
-          "for 5, with bmuf 50, with diloco 500");
+          "mini-batches that a replica trains between two averages; 0: 5 "
+          "(bmuf: 50, diloco: 500)");
   opt.add("workers", &a.workers, "COUNT",
-          "replicas in a round; 0: as many as --local, or as workers that have "
-          "joined");
+          "replicas that a round averages; 0: one for each of --local, or for "
+          "each worker present when the round begins");
   opt.add("updater-state", &a.updater_state, "WHAT",
-          "treatment of the updater state at an average: average, keep or "
-          "reset; default: depends on --outer");
+          "updater state when replicas are averaged: "
+          "average, keep or reset; default: depends on --outer");
   opt.add("outer", &a.outer, "METHOD",
           "outer optimizer that applies the average: plain, momentum, "
           "nesterov, bmuf or diloco");
-  opt.add(
-      "outer-rate", &a.outer_rate, "RATE",
-      "learning rate of the outer optimizer; 0 stands for 1, with diloco 0.7");
+  opt.add("outer-rate", &a.outer_rate, "RATE",
+          "learning rate of the outer optimizer; 0: 1 (diloco: 0.7)");
   opt.add("outer-momentum", &a.outer_momentum, "MOMENTUM",
           "momentum of the outer optimizer; negative stands for 0.9, with bmuf "
           "1 - 1/replicas");
@@ -59,17 +58,17 @@ inline void declare_sharing(dl::cli::Options& opt,
           "share updates (after the updater) or gradients (before it): update "
           "or gradient");
   opt.add("masking", &s.masking, "YES-NO",
-          "with --share gradient: yes resets the momentum of elements that "
-          "were sent");
+          "with --share gradient: reset the momentum of elements once they "
+          "have been sent, yes or no");
   opt.add("combine", &s.combine, "RULE",
           "weight of updates made at the same time: sum, mean, scaled, or by "
           "their diversity, between sum and mean");
   opt.add("in-flight", &s.in_flight, "COUNT",
-          "updates that a worker may have sent and not yet had answered; 0 "
-          "stands for 1");
+          "most updates of a worker that await the master's answer; 0 stands "
+          "for 1");
   opt.add("staleness-rule", &s.staleness_rule, "RULE",
-          "scaling of updates that arrive late (stale): none, inverse, "
-          "exponential:RATE or fasgd");
+          "factor of an update that S others preceded: none (1), inverse "
+          "(1/S), exponential:RATE (exp(-RATE S)) or fasgd");
   opt.add("staleness", &s.staleness, "ROUNDS",
           "rounds that a worker may be ahead of the slowest; 0: synchronous; "
           "none: no bound");

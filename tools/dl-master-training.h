@@ -14,8 +14,8 @@ inline void declare_training(dl::cli::Options& opt,
   opt.section("Network and data");
   opt.add("net", &m.net, "FILE", "network to train (JSON), dl-network(5)");
   opt.add("init", &m.init, "MODEL",
-          "model whose parameters to start from; with --net, those of layers "
-          "that match");
+          "start from the parameters of MODEL; with --net, copy those of "
+          "layers with the same name and shape");
   opt.add(
       "reset", &m.reset, "LAYER",
       "initialize this layer at random in spite of --init; may be repeated");
@@ -26,9 +26,10 @@ inline void declare_training(dl::cli::Options& opt,
           "file that lists more training data, a file or pattern a line");
   opt.add("eval-data", &m.eval_data, "SHARD",
           "held-out data, evaluated after each epoch; may be repeated");
-  opt.add("normalize", &m.normalize, "KIND",
-          "normalization of features: auto, none, scale, standardize, minmax, "
-          "pca:K, whiten, imagenet or vgg");
+  opt.add(
+      "normalize", &m.normalize, "KIND",
+      "normalization of features: none, scale (bytes to 0..1), standardize, "
+      "minmax, pca:K, whiten, imagenet, vgg, or auto (by the data)");
   opt.add("normalize-targets", &m.normalize_targets, "KIND",
           "normalization of regression targets: auto, none or standardize");
   opt.add("output,o", &m.output, "MODEL", "file to write the trained model to");
@@ -49,7 +50,7 @@ inline void declare_training(dl::cli::Options& opt,
           "rebuild the model of an earlier step from this run directory, "
           "without training");
   opt.add("step", &m.step, "COUNT",
-          "with --replay: the number of updates to apply; default: all");
+          "with --replay: number of updates to apply; -1: all");
   opt.flag("list", &m.list,
            "with --replay: list the steps whose model can be rebuilt");
 
@@ -57,9 +58,9 @@ inline void declare_training(dl::cli::Options& opt,
   opt.add("mode", &m.mode, "MODE",
           "way of training together: auto, sharing, averaging or sync");
   opt.add("epochs", &m.epochs, "COUNT", "passes over the training data");
-  opt.add(
-      "pretrain", &m.pretrain, "EPOCHS",
-      "epochs of layer-by-layer pretraining of autoencoder layers; 0: none");
+  opt.add("pretrain", &m.pretrain, "EPOCHS",
+          "epochs for which each autoencoder layer is pretrained, one after "
+          "the other; 0: none");
   opt.add("batch", &m.batch, "COUNT", "examples in a worker's mini-batch");
   opt.add("lr-warmup", &m.lr_warmup, "COUNT",
           "steps over which learning rates rise from 0; -1: 128 with adagrad, "
@@ -67,7 +68,8 @@ inline void declare_training(dl::cli::Options& opt,
   opt.add("seed", &m.seed, "NUMBER",
           "seed of the order of examples; default: the network's seed");
   opt.flag("deterministic", &m.deterministic,
-           "compute the same bytes on all processors that have AVX2");
+           "compute the same bits on every processor with AVX2; default: as "
+           "fast as each can");
   opt.add("prefetch", &m.prefetch, "COUNT",
           "mini-batches that workers read ahead");
   declare_exchange(opt, m);

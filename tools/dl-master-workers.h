@@ -16,8 +16,8 @@ inline void declare_workers(dl::cli::Options& opt,
   opt.add("rsh", &m.rsh, "COMMAND",
           "command that runs a command on a host, in place of ssh");
   opt.add("remote", &m.remote, "COMMAND",
-          "command that starts dl-worker on a host; default: its path on this "
-          "host");
+          "dl-worker's path on the hosts, with options that all of them get; "
+          "default: its path on this host");
   opt.add("restarts", &m.restarts, "COUNT",
           "restarts in a row of a launched worker that dies without having "
           "done any work");
@@ -26,7 +26,7 @@ inline void declare_workers(dl::cli::Options& opt,
           "of the cores");
   opt.add("device", &m.device, "NAME",
           "device of workers that --local and --hosts start: cpu, cuda, "
-          "cuda:N, cuda:all, reference or auto");
+          "cuda:N, cuda:all, auto, or reference (slow, for tests)");
   opt.add("precision", &m.precision, "NAME",
           "precision of matrix products in workers that --local and --hosts "
           "start: float32, tf32 or bfloat16");

@@ -43,33 +43,35 @@ struct Args {
 };
 
 inline void declare_common(dl::cli::Options& opt, Args& a) {
-  opt.add("output,o", &a.output, "FILE", "where the stream goes");
+  opt.add("output,o", &a.output, "FILE",
+          "output file, or - for standard output");
   opt.flag("force,f", &a.force, "write FILE even if nothing has changed");
   opt.add("batch", &a.reader.batch, "N", "examples in a record");
   opt.add("classes", &a.reader.classes, "LIST",
-          "class names, or their number for integers from 0");
+          "class names, separated by commas; or K, where labels are the "
+          "integers 0 to K-1");
   opt.flag("regression", &a.reader.regression,
            "labels are numbers to predict, not classes");
   opt.add("shape", &a.reader.shape, "LIST", "shape of an example, as 8,8,1");
-  opt.add(
-      "dtype", &a.reader.dtype, "TYPE",
-      "type that features are stored in, raw: come in (csv, svmlight: f32)");
+  opt.add("dtype", &a.reader.dtype, "TYPE",
+          "type in which features are stored, such as u8 or f32; raw: type in "
+          "which they come");
   opt.add("max-bad", &a.max_bad, "N",
           "bad records to leave out before failing");
   opt.add("bad-list", &a.bad_list, "FILE",
-          "where a line about each bad record goes");
+          "file to write a line to about each bad record");
   opt.add("examples", &a.examples, "N",
           "examples that the input has; another number is an error");
   opt.add("id-bytes", &a.reader.id_bytes, "N",
-          "length of the longest id: images (256), csv (32); raw: each example "
-          "ends with one");
+          "most bytes of an example's id; default: 256 for images, 32 for csv; "
+          "raw: an id of N bytes ends each example");
   opt.add("part", &a.part, "I/N",
-          "only every N-th block of --batch examples from block I on");
-  opt.add("threads", &a.threads, "N", "threads that work, 0: every core");
+          "process part I of N (1 to N) alone, to share the work: every N-th "
+          "block of --batch examples");
+  opt.add("threads", &a.threads, "N", "worker threads; 0: one for each core");
   opt.flag("print-recipe", &a.print_recipe,
-           "images and csv: show the recipe that the options say, and do "
-           "nothing else");
-  opt.flag("json", &a.json, "report on standard output as JSON (with -o)");
+           "images and csv: print the options as a recipe (JSON) and exit");
+  opt.flag("json", &a.json, "print the report as JSON; needs -o");
   opt.flag("no-provenance", &a.no_provenance,
            "do not record how the stream was made");
   opt.flag("no-labels", &a.no_labels,
@@ -79,49 +81,54 @@ inline void declare_common(dl::cli::Options& opt, Args& a) {
 inline void declare_images(dl::cli::Options& opt, Args& a) {
   opt.section("Options for images, and recipes");
   opt.add("size", &a.images.size, "WIDTHxHEIGHT", "size of an example");
-  opt.add("fit", &a.images.fit, "WAY",
-          "how pictures get to --size: crop (the default), pad, stretch");
+  opt.add(
+      "fit", &a.images.fit, "WAY",
+      "way to bring a picture to --size: crop (the default), pad or stretch");
   opt.add("shorter", &a.images.shorter, "N",
-          "crop: scale the shorter side to N before the middle is cut out; 0: "
-          "to --size");
+          "with --fit crop: scale the shorter side to N, then cut --size out "
+          "of the middle; 0: scale to cover --size");
   opt.add("interpolation", &a.images.interpolation, "FILTER",
           "nearest, bilinear (the default), bicubic or lanczos");
   opt.add("color", &a.images.color, "CHANNELS",
           "rgb (the default), grey or bgr");
   opt.add("max-pixels", &a.images.max_pixels, "N",
-          "pixels of the largest picture that is read");
+          "most pixels of a picture (width times height); a larger one is a "
+          "bad record");
   opt.flag("scaled-decoding", &a.images.scaled_decoding,
            "make JPEG smaller while it is decoded: faster, other pixels");
   opt.add("label-from", &a.images.label_from, "COLUMN",
-          "where the class is: folder (the default), name, path, or a column "
-          "of --labels");
+          "where the class of a picture is: folder (the default), name, path, "
+          "or a column of --labels");
   opt.add("labels", &a.labels, "FILE",
-          "CSV with a header: a row for each picture, its path first");
+          "CSV table of pictures' labels with a header; its first column is "
+          "the path of a picture");
   opt.add("label-pattern", &a.images.label_pattern, "REGEX",
           "class of a picture: the part of its path that matches the "
           "parentheses of REGEX");
   opt.flag("webdataset", &a.images.webdataset,
            "files of one base name in a tar archive are an example");
-  opt.add(
-      "split", &a.split, "NAME=SHARE,...",
-      "an output for each share, by a hash of the name: train=0.8,test=0.2");
+  opt.add("split", &a.split, "NAME=SHARE,...",
+          "write one output for each named share, by a hash of an example's "
+          "path, such as train=0.8,test=0.2");
   opt.add("group", &a.group, "REGEX",
-          "split: the part of the path, in parentheses, that stays together");
+          "with --split: keep examples together whose path has the same text "
+          "in the parentheses of REGEX");
   opt.add("list", &a.list, "FILE",
           "file that lists more inputs, a name a line; - for standard input");
-  opt.flag(
-      "null,0", &a.null,
-      "names end with a zero byte, as of find -print0; from standard input "
-      "without --list");
+  opt.flag("null,0", &a.null,
+           "names in the list end with a zero byte, as find -print0 writes "
+           "them; reads standard input without --list");
   opt.add("ledger", &a.ledger, "FILE",
-          "take only inputs that are new since the runs that FILE tells of");
-  opt.add(
-      "by", &a.by, "WAY",
-      "ledger: inputs are known by name (with size and time), or by digest");
+          "take only inputs that are not in FILE, and enter them there: for "
+          "runs that repeat");
+  opt.add("by", &a.by, "WAY",
+          "with --ledger: recognize inputs by name (with size and time) or by "
+          "digest");
   opt.add("retries", &a.retries, "N",
           "times that a pipe: command is started again when it fails");
   opt.add("recipe", &a.recipe, "FILE",
-          "how examples are made, in the place of a format");
+          "recipe (JSON) that says how examples are made, in place of a format "
+          "and its options");
   opt.add("preview", &a.preview, "FILE",
           "draw the first pictures (PNG), print their labels and exit");
 }
@@ -129,30 +136,42 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
 inline void declare_others(dl::cli::Options& opt, Args& a) {
   opt.section("Options for csv");
   opt.add("label", &a.csv.label, "COLUMNS",
-          "columns to predict: names, numbers from 1, -1 for the last, none");
+          "columns to predict, separated by commas: names, or numbers from 1 "
+          "(-1: the last); none: no label");
   opt.flag("header", &a.csv.header, "the first row names the columns");
   opt.add("delimiter", &a.csv.delimiter, "CHAR",
           "character that separates fields");
-  opt.add("drop", &a.csv.drop, "COLUMNS", "columns to leave out");
-  opt.add("missing", &a.csv.missing, "RULE", "fail, skip or fill:NUMBER");
-  opt.add("na", &a.csv.na, "WORDS", "fields that count as missing, beside ''");
+  opt.add(
+      "drop", &a.csv.drop, "COLUMNS",
+      "columns to leave out, separated by commas: names, or numbers from 1");
+  opt.add("missing", &a.csv.missing, "RULE",
+          "treatment of missing values: fail, skip (the row) or fill:NUMBER");
+  opt.add("na", &a.csv.na, "WORDS",
+          "words that count as missing values, beside the empty field");
   opt.add("sequence", &a.csv.sequence, "COLUMN",
           "rows with one value in this column are the steps of one example");
-  opt.add("steps", &a.csv.steps, "N", "length of the longest sequence");
+  opt.add("steps", &a.csv.steps, "N",
+          "with --sequence: most steps of a sequence; shorter ones are padded, "
+          "for longer ones see --longer");
   opt.add("longer", &a.csv.longer, "RULE",
-          "sequences that are longer: fail, truncate or skip");
+          "treatment of sequences of more than --steps: fail, truncate or skip "
+          "(the sequence)");
   opt.flag("per-step", &a.csv.per_step,
-           "each step has a label of its own; else the last row's is that of "
-           "the whole sequence");
-  opt.add("id", &a.csv.id, "COLUMN",
-          "column that names an example, kept beside features and labels");
+           "with --sequence: each step has a label; without it the last row's "
+           "label is that of the sequence");
+  opt.add(
+      "id", &a.csv.id, "COLUMN",
+      "column with the name of each example, kept beside features and labels");
   opt.add("weight", &a.csv.weight, "COLUMN",
-          "column that says what the label of a row counts in learning");
+          "column with the weight of each row in the loss");
   opt.section("Options for fit");
-  opt.flag("merge", &a.merge, "the inputs are fitted recipes of parts");
+  opt.flag("merge", &a.merge,
+           "merge fitted recipes of parts, given as inputs, into one");
   opt.section("Options for svmlight");
-  opt.add("features", &a.svmlight.features, "N", "length of an example");
-  opt.flag("zero-based", &a.svmlight.zero_based, "indices start at 0");
+  opt.add("features", &a.svmlight.features, "N",
+          "number of features of an example");
+  opt.flag("zero-based", &a.svmlight.zero_based,
+           "indices of features start at 0 instead of 1");
   opt.flag("multilabel", &a.svmlight.multilabel,
            "labels are lists of classes, as 1,3");
   opt.section("Options for cifar");
@@ -160,7 +179,7 @@ inline void declare_others(dl::cli::Options& opt, Args& a) {
           "CIFAR variant: 10, 100, or 100-coarse with its 20 superclasses");
   opt.section("Options for raw");
   opt.add("targets", &a.raw.targets, "N",
-          "regression: numbers to predict for each example");
+          "with --regression: numbers to predict for each example");
 }
 
 // about_images: for `dl-preprocess images --help` alone, which begins with what

@@ -31,9 +31,9 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "examples stored together in a record, whatever the mini-batches of "
           "training; 0: as in the input");
   opt.flag("shuffle", &a.deal.shuffle, "shuffle all examples");
-  opt.add(
-      "split", &a.deal.split, "PARTS",
-      "split examples into named parts by a hash, such as train=0.8,test=0.2");
+  opt.add("split", &a.deal.split, "PARTS",
+          "divide examples among named parts by a hash of each, such as "
+          "train=0.8,test=0.2");
   opt.flag("stratify", &a.deal.rule.stratify,
            "with --split, keep the share of every class the same in each part");
   opt.add("group", &a.deal.rule.group, "COLUMN",
@@ -53,10 +53,12 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.flag("no-provenance", &a.no_provenance,
            "do not record the command line in the shards");
   opt.section("Inspection options");
-  opt.flag("verify", &a.verify, "check every byte of the inputs");
-  opt.flag("info", &a.info, "describe the inputs");
+  opt.flag("verify", &a.verify,
+           "only check the inputs: all records, end marks and checksums");
+  opt.flag("info", &a.info, "only describe the inputs");
   opt.add("head", &a.head, "N",
-          "write the first N examples to standard output");
+          "only write the first N examples to standard output, as a DataSet "
+          "stream or --json; 0: off");
   opt.flag("json", &a.json, "print --info and --head as JSON");
   opt.rest(&a.inputs);
 }

@@ -51,7 +51,7 @@ inline void declare_raw(cli::Options& opt, bool& raw, std::int64_t& max_bad) {
   opt.flag("raw", &raw,
            "inputs are raw data, made examples of by the model's recipe");
   opt.add("max-bad", &max_bad, "N",
-          "raw: bad records to leave out before failing");
+          "with --raw: bad records to leave out before failing");
 }
 
 inline std::unique_ptr<data::Examples> open_raw(
