@@ -50,8 +50,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "with --raw: CSV table of pictures' labels with a header; its first "
           "column is the path");
   opt.add("label-from", &a.label_from, "COLUMN",
-          "with --raw: where the class of a picture is: folder, name, path, or "
-          "a column of --labels");
+          "with --raw: column with the class: folder (its folder's name), name "
+          "(the file name), path, or one of --labels");
   dl::declare_data_list(opt, a.data_list);
   dl::declare_predictor(opt, a.predictor);
   opt.rest(&a.operands);

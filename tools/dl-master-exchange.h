@@ -41,19 +41,20 @@ inline void declare_sharing(dl::cli::Options& opt,
                             dl::cluster::SharingOptions& s) {
   opt.section("Sharing");
   opt.add("threshold", &s.threshold, "RULE",
-          "threshold that update elements must exceed to be sent: fixed:T, "
-          "adaptive[:T], target:DENSITY or quantile:DENSITY");
+          "size above which an element of an update is sent: fixed:T, "
+          "adaptive[:START], target:DENSITY (approached) or quantile:DENSITY "
+          "(exact)");
   opt.add(
       "per-tensor", &s.per_tensor, "YES-NO",
       "yes: a separate threshold for each tensor; no: one threshold for all");
   opt.add("warmup", &s.warmup, "COUNT",
           "mini-batches over which the density of updates falls to its target");
   opt.add("clip", &s.clip, "MULTIPLE",
-          "sharing: clip the residual, which is not sent yet, to this multiple "
-          "of the threshold");
+          "multiple of the threshold to which the residual (what was too small "
+          "to be sent) is clipped");
   opt.add("clip-every", &s.clip_every, "COUNT",
-          "sharing: mini-batches between two clippings of the residual; 0: "
-          "never clip");
+          "mini-batches between two clippings of the residual (what was too "
+          "small to be sent); 0: never");
   opt.add("share", &s.share, "WHAT",
           "share updates (after the updater) or gradients (before it): update "
           "or gradient");
@@ -61,8 +62,8 @@ inline void declare_sharing(dl::cli::Options& opt,
           "with --share gradient: reset the momentum of elements once they "
           "have been sent, yes or no");
   opt.add("combine", &s.combine, "RULE",
-          "weight of updates made at the same time: sum, mean, scaled, or by "
-          "their diversity, between sum and mean");
+          "weight of updates computed side by side: sum, mean, scaled (1/sqrt "
+          "of their number), or diversity (less for updates that agree)");
   opt.add("in-flight", &s.in_flight, "COUNT",
           "most updates of a worker that await the master's answer; 0 stands "
           "for 1");

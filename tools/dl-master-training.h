@@ -68,8 +68,8 @@ inline void declare_training(dl::cli::Options& opt,
   opt.add("seed", &m.seed, "NUMBER",
           "seed of the order of examples; default: the network's seed");
   opt.flag("deterministic", &m.deterministic,
-           "compute the same bits on every processor with AVX2; default: as "
-           "fast as each can");
+           "arithmetic with the same bits on every processor that has AVX2, so "
+           "that a run can be repeated on others");
   opt.add("prefetch", &m.prefetch, "COUNT",
           "mini-batches that workers read ahead");
   declare_exchange(opt, m);

@@ -146,7 +146,8 @@ int main(int argc, char** argv) {
         declare_checkpoints(o, args.master);
         declare_elsewhere(o);
         o.section("Output");
-        o.flag("json", &args.json, "print the report, or the dry run, as JSON");
+        o.flag("json", &args.json,
+               "print the summary at the end, or of --dry-run, as JSON");
       },
       [&] { run(args); }, dl::device::describe_devices);
 }

@@ -54,8 +54,8 @@ inline void declare_common(dl::cli::Options& opt, Args& a) {
            "labels are numbers to predict, not classes");
   opt.add("shape", &a.reader.shape, "LIST", "shape of an example, as 8,8,1");
   opt.add("dtype", &a.reader.dtype, "TYPE",
-          "type in which features are stored, such as u8 or f32; raw: type in "
-          "which they come");
+          "type to store features in, such as u8 or f32; with raw, the type "
+          "that the input has");
   opt.add("max-bad", &a.max_bad, "N",
           "bad records to leave out before failing");
   opt.add("bad-list", &a.bad_list, "FILE",
@@ -63,8 +63,8 @@ inline void declare_common(dl::cli::Options& opt, Args& a) {
   opt.add("examples", &a.examples, "N",
           "examples that the input has; another number is an error");
   opt.add("id-bytes", &a.reader.id_bytes, "N",
-          "most bytes of an example's id; default: 256 for images, 32 for csv; "
-          "raw: an id of N bytes ends each example");
+          "longest id in bytes; 0: 256 for images, 32 for csv, no ids for raw, "
+          "where N bytes at the end of a record are its id");
   opt.add("part", &a.part, "I/N",
           "process part I of N (1 to N) alone, to share the work: every N-th "
           "block of --batch examples");
@@ -97,8 +97,8 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
   opt.flag("scaled-decoding", &a.images.scaled_decoding,
            "make JPEG smaller while it is decoded: faster, other pixels");
   opt.add("label-from", &a.images.label_from, "COLUMN",
-          "where the class of a picture is: folder (the default), name, path, "
-          "or a column of --labels");
+          "column with the class: folder (its folder's name, the default), "
+          "name (the file name), path, or one of --labels");
   opt.add("labels", &a.labels, "FILE",
           "CSV table of pictures' labels with a header; its first column is "
           "the path of a picture");
@@ -122,8 +122,8 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
           "take only inputs that are not in FILE, and enter them there: for "
           "runs that repeat");
   opt.add("by", &a.by, "WAY",
-          "with --ledger: recognize inputs by name (with size and time) or by "
-          "digest");
+          "with --ledger: way to tell that an input was taken before: name "
+          "(with size and time) or digest");
   opt.add("retries", &a.retries, "N",
           "times that a pipe: command is started again when it fails");
   opt.add("recipe", &a.recipe, "FILE",

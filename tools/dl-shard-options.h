@@ -37,8 +37,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.flag("stratify", &a.deal.rule.stratify,
            "with --split, keep the share of every class the same in each part");
   opt.add("group", &a.deal.rule.group, "COLUMN",
-          "with --split, keep together examples that share a value: a column, "
-          "id, or id:SEPARATOR");
+          "with --split: put examples with the same value into the same part; "
+          "a column, id, or id:SEPARATOR (the id up to there)");
   opt.flag(
       "in-order", &a.deal.rule.in_order,
       "with --split, put the first examples into the first part, and so on");

@@ -71,7 +71,8 @@ void declare(dl::cli::Options& opt, Args& a) {
 
   opt.section("Work");
   opt.add("device", &a.worker.trainer.device, "NAME",
-          "compute on cpu, cuda, cuda:N, cuda:all, reference or auto");
+          "compute on cpu, cuda, cuda:N, cuda:all, auto (a GPU if there is "
+          "one) or reference (slow, for tests)");
   opt.add("precision", &a.precision, "NAME",
           "precision of matrix products: float32, tf32 or bfloat16");
   opt.add("threads", &a.threads, "COUNT",

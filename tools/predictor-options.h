@@ -26,7 +26,8 @@ inline void declare_predictor(cli::Options& opt, nn::PredictorOptions& p) {
   opt.add("threads", &p.threads, "N",
           "threads that compute; 0: one for every core");
   opt.add("device", &p.device, "NAME",
-          "compute on cpu, cuda, cuda:N, cuda:all, reference or auto");
+          "compute on cpu, cuda, cuda:N, cuda:all, auto (a GPU if there is "
+          "one) or reference (slow, for tests)");
   opt.add("precision", &p.precision, "NAME",
           "precision of matrix products: float32, tf32 or bfloat16");
 }

@@ -36,7 +36,8 @@ void CommonOptions::declare(Options& options) {
                "never show progress, even on a terminal");
   options.flag("no-pipe", &no_pipe, "refuse inputs of the form pipe:COMMAND");
   options.flag("print-config", &print_config,
-               "print every setting and where it comes from");
+               "print every setting and its source (command line, file or "
+               "default), then exit");
 }
 
 void set_up(const ToolInfo& tool, const CommonOptions& common) {
