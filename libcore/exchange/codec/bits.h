@@ -54,11 +54,12 @@ class BitWriter {
     const auto run = static_cast<unsigned>(zeros);
     put(code << run, run + behind);
   }
-  // Fills the last byte with zeros; the end of what was written.
+  // Fills the last byte with zeros and returns the end of the written bytes.
   std::byte* finish() const { return at_ + (used_ > 0); }
 
  private:
-  // As many as must be, so that the rest fits with what is behind.
+  // Writes as many of the zeros as needed for the rest to fit into one put()
+  // with the `behind` bits that follow.
   std::uint64_t put_zeros(std::uint64_t zeros, unsigned behind) {
     while (zeros + behind > kMaxBits) {
       const std::uint64_t step = zeros < kMaxBits ? zeros : kMaxBits;
@@ -70,7 +71,7 @@ class BitWriter {
 
   std::byte* at_;
   std::uint64_t word_ = 0;
-  unsigned used_ = 0;  // < 8 between calls
+  unsigned used_ = 0;  // number of pending bits, < 8 between calls
 };
 
 // Reads past the end give zeros; overrun() tells.
@@ -108,8 +109,8 @@ class BitReader {
   std::size_t bytes_read() const { return (at_ + 7) / 8; }
 
  private:
-  // Zeros before the next one, which is passed over too; at the end of the
-  // stream, as many as there are.
+  // Counts the zeros before the next one bit and passes over both; at the end
+  // of the stream counts the zeros that are left.
   std::uint64_t unary() {
     std::uint64_t zeros = 0;
     while (at_ < 8 * bytes_.size()) {
@@ -122,10 +123,10 @@ class BitReader {
       zeros += kMaxBits;
       at_ += kMaxBits;
     }
-    at_ = 8 * bytes_.size() + 1;  // there was no one: an overrun
+    at_ = 8 * bytes_.size() + 1;  // no one bit was found: an overrun
     return zeros;
   }
-  // The next 56 bits that are there; zeros after the end.
+  // The next 56 bits of the stream; zeros after its end.
   std::uint64_t peek() const {
     const std::size_t byte = at_ / 8;
     std::uint64_t word = 0;
@@ -137,7 +138,7 @@ class BitReader {
   }
 
   std::span<const std::byte> bytes_;
-  std::size_t at_ = 0;  // in bits
+  std::size_t at_ = 0;  // position in bits
 };
 
 }  // namespace dl::exchange

@@ -27,7 +27,8 @@
 namespace dl::exchange {
 
 constexpr std::size_t kDeltaHeaderBytes = 12;
-constexpr std::size_t kInt8Block = 1024;  // elements that share a scale
+// Number of elements that share a scale.
+constexpr std::size_t kInt8Block = 1024;
 
 // Appends what `format` makes of delta + residual to `out`; residual becomes
 // what was lost.  residual: of delta's size; empty if the format is not lossy.

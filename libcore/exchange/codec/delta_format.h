@@ -16,13 +16,13 @@ struct DeltaFormat {
   double density = 0.01;
   int bits = 2;
 
-  // Whether what is sent differs from what was meant: the rest is a residual.
+  // Whether coding loses something, which goes into a residual.
   bool lossy() const { return kind != Kind::kF32; }
 
   // "f32", "f16", "int8", "sparse", "sparse:0.01", "sparse:0.01:2".
   // Throws Error: kUsage.
   static DeltaFormat parse(std::string_view text);
-  std::string to_text() const;  // that parse() reads as the same format
+  std::string to_text() const;  // text that parse() reads as this format
   bool operator==(const DeltaFormat&) const = default;
 };
 

@@ -20,10 +20,10 @@ constexpr std::size_t kMostOnDevice = 0x7fffffff;
 // Used by the device's thread.
 class DeviceQuanta {
  public:
-  // The device outlives it; its reals are of float.
+  // The device outlives this object and computes in float.
   explicit DeviceQuanta(device::Device& device);
 
-  // As decode_threshold(), of a target on the device: to the same bits.
+  // decode_threshold() with a target on the device; gives the same bits.
   void decode(std::span<const std::byte> message, float scale,
               tensor::View target);
   // Values of x, [elements] on the device, at these indices; until the next

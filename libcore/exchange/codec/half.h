@@ -10,7 +10,7 @@
 namespace dl::exchange {
 
 constexpr float kMaxHalf = 65504;
-constexpr std::uint16_t kHalfInfinity = 0x7c00;  // and what is above: NaN
+constexpr std::uint16_t kHalfInfinity = 0x7c00;  // larger patterns are NaN
 
 // Rounded to nearest, ties to even; beyond +-kMaxHalf, that.  No NaN.
 std::uint16_t half_of(float value);

@@ -27,7 +27,7 @@ class Levels {
 
  private:
   std::vector<float> levels_;
-  std::vector<float> bounds_;  // between two levels
+  std::vector<float> bounds_;  // limits between neighboring levels
 };
 
 }  // namespace dl::exchange

@@ -19,14 +19,14 @@ constexpr std::uint64_t index_at(std::int32_t place) {
 // A gap and a sign for each hit, some of them at a time, with Rice parameter k.
 class SparseCoder {
  public:
-  // `to` has room().
+  // `to` has as many bytes as room() says.
   SparseCoder(std::byte* to, unsigned k) : bits_(to), k_(k) {}
 
   // Ascending, behind those before.  Signs are those that taking has left in
   // the part.  Returns how many they are.
   std::uint64_t add(std::span<const tensor::HitWord> hits,
                     std::span<const float> part);
-  // The same by places: i, or ~i where it is negative.
+  // Adds quanta by their places: i, or ~i if the quantum is negative.
   void add(std::span<const std::int32_t> places);
   std::byte* finish() const { return bits_.finish(); }
 
@@ -39,7 +39,7 @@ class SparseCoder {
  private:
   BitWriter bits_;
   unsigned k_;
-  std::uint64_t next_ = 0;  // the first element not yet passed
+  std::uint64_t next_ = 0;  // first element not yet passed
 };
 
 }  // namespace dl::exchange

@@ -37,27 +37,28 @@ class ThresholdEncoder final : public Residual {
     return {reinterpret_cast<float*>(lines_.data()), elements_};
   }
 
-  // residual += update (empty: nothing); takes one quantum out of each element
-  // of part p with |r| >= thresholds[p], and appends the message to `out`.
-  // Returns the quanta; 0 appends a message too.  One pass over memory; no
-  // allocation once `out` and the encoder are warm.
-  // Thresholds > 0, finite (kBug).  An infinite element stays infinite: keep
-  // such out of the updates.
+  // residual += update (an empty update adds nothing).  Then takes one quantum
+  // out of each element of part p with |r| >= thresholds[p], and appends the
+  // message to `out`.  Returns the number of quanta; with 0 a message is
+  // appended, too.  One pass over memory; no allocation once `out` and the
+  // encoder are warm.
+  // Thresholds are > 0 and finite (kBug).  An infinite element stays infinite,
+  // so updates must be finite.
   std::int64_t encode(std::span<const float> update,
                       std::span<const float> thresholds,
                       std::vector<std::byte>& out);
 
-  // The same while an updater writes the update: begin(), take() of pieces
-  // that are the whole of it, finish().  The message is that of encode(), and
-  // the residual too; the update is read while it is in a cache, by as many
-  // threads as write it.
+  // encode() while an updater writes the update: begin(), take() of pieces that
+  // together are the whole update, finish().  Message and residual are those of
+  // encode().  The update is read while it is in a cache, by as many threads as
+  // write it.
   void begin(std::span<const float> thresholds);
-  // The elements of the update from `at` on, none of two parts (kBug).  Any
-  // threads at a time.
+  // The piece is the elements of the update from `at` on, all of one part
+  // (kBug).  Any number of threads may call this at a time.
   void take(std::size_t at, std::span<const float> piece);
   std::int64_t finish(std::vector<std::byte>& out);
-  // Instead of finish(): the residual as it was before begin(), but for
-  // rounding.  update: the whole of it, read where it was taken.
+  // Instead of finish(): restores the residual as it was before begin(), except
+  // for rounding.  update: the whole update, read where take() was called.
   void undo(std::span<const float> update);
 
   double given() const override { return given_; }
@@ -76,11 +77,11 @@ class ThresholdEncoder final : public Residual {
     float values[16] = {};
   };
 
-  // Elements that take() found, in the order in which it was called.
+  // Elements that take() found, in the order of its calls.
   struct Taken {
     std::size_t at, elements, part;
-    std::size_t first_hits, hits;  // in taken_hits_
-    double given;                  // sum of the piece
+    std::size_t first_hits, hits;  // range of taken_hits_
+    double given;                  // sum of the piece's elements
   };
 
   std::span<const tensor::HitWord> hits_of(const Taken& piece) const {
@@ -90,34 +91,36 @@ class ThresholdEncoder final : public Residual {
   std::vector<Line> lines_;  // the residual
   double given_ = 0;
   Mass cut_;
-  std::vector<tensor::HitWord> hits_;  // of one part
-  std::vector<std::byte> code_;        // of one part
+  std::vector<tensor::HitWord> hits_;  // hits in the part at hand
+  std::vector<std::byte> code_;        // code of the part at hand
 
-  std::vector<float> thresholds_;  // from begin() to finish()
+  std::vector<float> thresholds_;  // in use from begin() to finish()
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
-  std::vector<Taken> taken_;                 // under mutex_
-  std::vector<tensor::HitWord> taken_hits_;  // likewise
+  std::vector<Taken> taken_;                 // guarded by mutex_
+  std::vector<tensor::HitWord> taken_hits_;  // guarded by mutex_
 };
 
-// The parts of a vector of tensors: one for each of them; tensors of less than
-// kMinPart elements go with the one before, the first ones with the one behind.
-// Without per_tensor, one for all.  Empty tensors are none.
+// The parts of a vector of tensors: one for each tensor; a tensor with fewer
+// than kMinPart elements joins the one before it, the first ones join the one
+// behind. Without per_tensor there is one part for all.  Empty tensors have no
+// part.
 constexpr std::size_t kMinPart = 256;
 std::vector<std::size_t> parts_of(std::span<const std::size_t> tensor_sizes,
                                   bool per_tensor);
 
-// One part of ThresholdEncoder's work, on a residual that lies elsewhere.
+// ThresholdEncoder::encode() of one part whose residual lies elsewhere.
 std::int64_t encode_threshold(std::span<float> residual, float threshold,
                               std::vector<std::byte>& out);
 
-// Head of a message.
+// Summary of a message.
 struct ThresholdInfo {
   std::uint64_t elements = 0;
   std::uint64_t quanta = 0;
-  std::size_t segments = 0;  // parts that have quanta
-  float largest = 0;         // threshold of any of them
-  double mean = 0;           // by elements of all; 0 of those without quanta
-  Mass mass = {};            // of the update
+  std::size_t segments = 0;  // number of parts that have quanta
+  float largest = 0;         // largest threshold of these parts
+  // Mean threshold by elements of all parts, 0 for parts without quanta.
+  double mean = 0;
+  Mass mass = {};  // sums over the update's elements
 };
 // Checks the whole message; throws Error as decode_threshold() does.
 ThresholdInfo inspect_threshold(std::span<const std::byte> message);
@@ -129,11 +132,12 @@ ThresholdInfo inspect_threshold(std::span<const std::byte> message);
 // elements, or has a quantum that is not finite and positive.
 void decode_threshold(std::span<const std::byte> message, float scale,
                       std::span<float> target);
-// Throws if a complete message does not fit: of so many elements, with quanta
-// of at most that.
+// Throws if a message with so many elements and this largest threshold does not
+// fit a target of so many elements.
 void require_fit(std::uint64_t elements, std::size_t target, float largest);
-// The second half of it, for a message that inspect_threshold() has passed:
-// for so many elements (kBug), and with scale * largest finite.
+// The second half of decode_threshold(), for a message that inspect_threshold()
+// has passed: for as many elements as the target has (kBug), and with a finite
+// scale * largest.
 void add_quanta(std::span<const std::byte> message, float scale,
                 std::span<float> target);
 

@@ -18,8 +18,10 @@ constexpr std::size_t kThresholdHeaderBytes = 12;
 constexpr std::size_t kMaxParts = 65535;
 constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 48;
 constexpr std::uint8_t kThresholdVersion = 1;
-constexpr std::uint8_t kDenseForm = 255;  // else: the Rice parameter
-constexpr std::size_t kTrits = 5;  // elements in a byte of the dense form
+// Any other form is the Rice parameter.
+constexpr std::uint8_t kDenseForm = 255;
+// Elements that a byte of the dense form holds.
+constexpr std::size_t kTrits = 5;
 constexpr std::size_t dense_bytes(std::uint64_t elements) {
   return elements / kTrits + (elements % kTrits != 0);
 }
@@ -34,7 +36,7 @@ struct Quantum {
 // returned false.
 class ThresholdReader {
  public:
-  // Most quanta at a time.
+  // Greatest number of quanta that next() reads at a time.
   static constexpr std::size_t kBlock = 64 + kTrits;
 
   explicit ThresholdReader(std::span<const std::byte> message);
@@ -42,12 +44,12 @@ class ThresholdReader {
   std::uint64_t elements() const { return elements_; }
   std::size_t segments() const { return segments_; }
 
-  // Reads some more quanta of one segment; false: there are no more.
+  // Reads some more quanta of one segment; false if there are no more.
   bool next();
   std::span<const Quantum> quanta() const {
     return std::span(block_).first(count_);
   }
-  // Threshold of the segment that quanta() are in, which is the opened()th.
+  // Threshold of the segment of quanta(), which is number opened().
   float threshold() const { return threshold_; }
   std::uint64_t segment_elements() const { return end_ - begin_; }
   std::size_t opened() const { return opened_; }
@@ -66,13 +68,13 @@ class ThresholdReader {
   bool dense_ = false;
   unsigned rice_ = 0;
   float threshold_ = 0;
-  std::uint64_t begin_ = 0, end_ = 0;  // its elements
-  std::uint64_t at_ = 0;               // the first not yet passed
-  std::uint64_t left_ = 0;             // quanta not yet read
-  BitReader bits_{{}};                 // sparse
-  std::span<const std::byte> trits_;   // dense
+  std::uint64_t begin_ = 0, end_ = 0;  // elements of the segment
+  std::uint64_t at_ = 0;               // first element not yet passed
+  std::uint64_t left_ = 0;             // number of quanta not yet read
+  BitReader bits_{{}};                 // code of the sparse form
+  std::span<const std::byte> trits_;   // code of the dense form
 
-  // A byte of the dense form may bring five at once.
+  // Larger than 64, as a byte of the dense form may bring five quanta at once.
   std::array<Quantum, kBlock> block_;
   std::size_t count_ = 0;
 };

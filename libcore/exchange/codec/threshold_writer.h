@@ -15,16 +15,17 @@ namespace dl::exchange {
 
 // A part whose quanta have been taken out of it.
 struct TakenPart {
-  std::span<const float> rest;  // after taking; the signs are read there
+  // Residual after taking; has the signs of quanta.
+  std::span<const float> rest;
   float threshold;
-  std::uint64_t quanta;  // as many as hits has
+  std::uint64_t quanta;  // number of hits
   std::span<const tensor::HitWord>
-      hits;                         // ascending, the part's first element is 0
-  std::span<const std::byte> code;  // with Rice parameter k, if it was made
+      hits;                         // ascending; 0 is the part's first element
+  std::span<const std::byte> code;  // with Rice parameter k; empty if not made
   unsigned k;
 };
 
-// The same by the places of its quanta, ascending: i, or ~i where it is
+// A part with its quanta by their places, ascending: i, or ~i if the quantum is
 // negative.
 struct PlacedPart {
   std::uint64_t elements;
@@ -34,9 +35,9 @@ struct PlacedPart {
 
 class ThresholdWriter {
  public:
-  // Appends to `out`; elements: of all parts.
+  // Appends to `out`.  elements: number of elements of all parts.
   ThresholdWriter(std::uint64_t elements, std::vector<std::byte>& out);
-  // The next part; at most kMaxParts.
+  // Appends the next part; at most kMaxParts are allowed.
   void add(const TakenPart& part);
   void add(const PlacedPart& part);
 
@@ -46,7 +47,7 @@ class ThresholdWriter {
 
   std::vector<std::byte>& out_;
   std::size_t start_;
-  std::uint64_t skip_ = 0;  // elements since the last segment
+  std::uint64_t skip_ = 0;  // number of elements since the last segment
   std::uint16_t segments_ = 0;
 };
 

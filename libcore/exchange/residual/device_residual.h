@@ -21,26 +21,26 @@ namespace dl::exchange {
 
 class DeviceResidual final : public Residual {
  public:
-  // The device outlives it; its reals are of float.  At most kMostOnDevice
-  // elements (kBug).  most_places: that encode() has room for at a time on the
-  // device, 4 bytes each.
+  // The device outlives this object and computes in float.  There are at most
+  // kMostOnDevice elements (kBug).  most_places: number of quanta for which
+  // encode() has room on the device at a time, 4 bytes each.
   DeviceResidual(std::vector<std::size_t> parts, device::Device& device,
                  std::int64_t most_places = kMostPlaces);
   static constexpr std::int64_t kMostPlaces = std::int64_t{1} << 24;
 
   tensor::View view() const { return residual_->view(); }
 
-  // residual += update, [elements] on the device.
+  // residual += update; the update is [elements] on the device.
   void add(tensor::View update);
-  // The pass of ThresholdEncoder::encode() without an update.
+  // ThresholdEncoder::encode() with an empty update.
   std::int64_t encode(std::span<const float> thresholds,
                       std::vector<std::byte>& out);
   // sample_magnitudes() of the elements from `at` on.
   std::size_t look(std::size_t at, std::size_t elements, std::size_t size,
                    float floor, Philox& random, std::vector<float>& magnitudes);
 
-  // to = parameters - times * residual, but for rounding, for which others need
-  // not have the same.
+  // to = parameters - times * residual, except for rounding; other replicas
+  // need not have the same bits.
   void step_ahead(tensor::View parameters, float times, tensor::View to);
 
   double given() const override { return number(kGiven); }
@@ -55,7 +55,7 @@ class DeviceResidual final : public Residual {
   void magnitudes(std::size_t step, std::vector<float>& found) override;
 
  private:
-  // A part, or as much of it as there are places for.
+  // A part, or as much of a part as there are places for.
   struct Piece {
     std::size_t part, at, elements;
   };
@@ -63,7 +63,7 @@ class DeviceResidual final : public Residual {
     return view().at(static_cast<std::int64_t>(at),
                      {static_cast<std::int64_t>(elements)});
   }
-  // Numbers on the device.
+  // Indices of numbers_, which is on the device.
   enum Number : std::int64_t {
     kGiven,
     kCut,
@@ -77,7 +77,7 @@ class DeviceResidual final : public Residual {
     return numbers_->view().at(which, {1});
   }
   double number(Number which) const;
-  void count(tensor::View x, double sign);  // into kSum and kSize
+  void count(tensor::View x, double sign);  // adds to kSum and kSize
   template <typename Cut>
   void cut_off(tensor::View x, const Cut& cut);
   void cut_into_turns(std::size_t room);
@@ -91,12 +91,13 @@ class DeviceResidual final : public Residual {
   std::unique_ptr<tensor::Buffer> residual_, numbers_;
   DeviceQuanta quanta_there_;
   std::vector<Piece> pieces_;
-  std::vector<std::size_t> turns_;  // where pieces begin that are taken at once
-  // Places of a turn, and where those of each piece end, behind a 0.
+  std::vector<std::size_t> turns_;  // first piece of each turn
+  // Places of the quanta of a turn, and the ends of each piece's places after a
+  // 0.
   std::unique_ptr<tensor::Buffer> places_, ends_;
   tensor::Tensor fetched_places_{tensor::DType::kI32, {0}},
       fetched_ends_{tensor::DType::kI32, {0}};
-  std::vector<std::int32_t> found_;  // of one part
+  std::vector<std::int32_t> found_;  // places of quanta in one part
   std::vector<std::int32_t> indices_;
 };
 

@@ -51,20 +51,21 @@ Overlap overlap_of(std::span<const std::byte> message, std::size_t elements,
 
 class HeldBack {
  public:
-  // A message of one of the others came, of so many workers: whether it is to
-  // be heard.  Some four in a round of all are: enough.
+  // Notes that a message of another worker came, of so many workers, and
+  // returns whether hear() wants it.  Some four messages in a round of all
+  // workers are enough.
   bool listens(std::int64_t workers);
   // Takes in the overlap of a message with the own residual when it came.
   void hear(const Overlap& overlap);
-  // Starts anew.
+  // Forgets everything and starts anew.
   void forget() { *this = {}; }
 
-  // So many times the own residual is what the others of so many workers hold
-  // back: 0 to `workers` - 1.
+  // Estimate of the residuals of the others, of so many workers, in multiples
+  // of the own residual: 0 to `workers` - 1.
   double times(std::int64_t workers) const;
 
  private:
-  double rounds_ = 0;  // that were heard
+  double rounds_ = 0;  // number of rounds that were heard
   std::int64_t looked_at_ = 0;
   double product_ = 0, square_ = 0;  // means of <u, r> and <u, u>
 };

@@ -23,7 +23,7 @@ class MomentumCorrection {
 
   // Returns the input of ThresholdEncoder::encode(); valid until the next call.
   std::span<const float> add(std::span<const float> gradient);
-  // The message that it gave, of our own encoder.
+  // Takes the message that the encoder made from the result of add().
   void sent(std::span<const std::byte> message);
   void forget() { velocity_.assign(velocity_.size(), 0.0F); }
 

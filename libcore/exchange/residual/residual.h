@@ -28,7 +28,7 @@ struct Mass {
 // One thread at a time.
 class Residual {
  public:
-  // Elements of each part, >= 1; at most kMaxParts parts (kBug).
+  // parts: number of elements of each, >= 1; at most kMaxParts parts (kBug).
   explicit Residual(std::vector<std::size_t> parts);
   virtual ~Residual() = default;
   Residual(Residual&&) = default;
@@ -36,9 +36,9 @@ class Residual {
 
   std::span<const std::size_t> parts() const { return parts_; }
   std::size_t elements() const { return elements_; }
-  // Quanta of each part in the last message.
+  // Number of quanta of each part in the last message.
   std::span<const std::int64_t> quanta() const { return quanta_; }
-  // Sum of all updates that were taken in, but for rounding.
+  // Sum of all updates that were added, except for rounding.
   virtual double given() const = 0;
 
   // r of each part clamped to +-multiple * its threshold, which is >= 0.
@@ -46,16 +46,17 @@ class Residual {
   // r of [at, at + elements) times factor, 0..1.
   virtual void shrink(std::size_t at, std::size_t elements, float factor) = 0;
   virtual void clear() = 0;
-  virtual Mass cut() const = 0;  // all that these have taken off
+  // Sum of all that clip(), shrink() and clear() took off.
+  virtual Mass cut() const = 0;
   // r += what the message says.  Throws Error: kProtocol, as
   // decode_threshold().
   virtual void give_back(std::span<const std::byte> message) = 0;
 
   virtual Mass mass() = 0;
   virtual double norm() = 0;
-  // With another worker's message.  Throws as give_back().
+  // Overlap with another worker's message.  Throws as give_back().
   virtual Overlap overlap(std::span<const std::byte> message) = 0;
-  // |r| of every step-th element.
+  // Sets found to |r| of every step-th element.
   virtual void magnitudes(std::size_t step, std::vector<float>& found) = 0;
 
  protected:

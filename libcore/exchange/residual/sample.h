@@ -11,7 +11,8 @@
 
 namespace dl::exchange {
 
-constexpr std::size_t kSampleRun = 8;  // elements, of one cache line or two
+// Number of elements, of one cache line or two.
+constexpr std::size_t kSampleRun = 8;
 
 // Calls look(begin, end) for the elements of n that are in a sample of about
 // `size`, all of them if there are no more; returns how many.  They are taken

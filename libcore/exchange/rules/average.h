@@ -10,12 +10,12 @@
 
 namespace dl::exchange {
 
-// So many consecutive slots make a group, so many groups a larger one.
+// Number of consecutive slots in a group, and of groups in a larger group.
 constexpr std::size_t kAverageGroup = 8;
 
 // Part of an average: the sum of weight * value over some slots.
 struct WeightedSum {
-  std::vector<float> values;  // none: the weight is 0
+  std::vector<float> values;  // empty if the weight is 0
   double weight = 0;
 };
 
@@ -43,7 +43,7 @@ class Average {
   // before (kBug). Throws Error: kProtocol, as put() does; the slots are then
   // as before.
   void put_sum(std::size_t first, std::size_t count, WeightedSum sum);
-  bool complete() const;  // every slot was put; weight 0 counts as put
+  bool complete() const;  // whether every slot was put, also with weight 0
   // Sum of all slots, as the sum of a group. Only when complete (kBug).
   WeightedSum sum() const;
   // Sum of weight * values over sum of weights, rounded to float.  Only when
@@ -53,8 +53,8 @@ class Average {
 
  private:
   struct Part {
-    WeightedSum of;     // one slot: its values, not multiplied
-    std::size_t count;  // slots; 0: one slot, as it was put
+    WeightedSum of;     // of a single slot, its values without weight
+    std::size_t count;  // number of slots; 0 for a single slot as put
   };
   // The part that begins at `first` if it is the whole group of `size` slots.
   const Part* whole(std::size_t first, std::size_t size) const;
@@ -66,11 +66,11 @@ class Average {
   double weight(std::size_t first, std::size_t size) const;
   void add(std::size_t first, std::size_t size, std::size_t at,
            std::span<double> sums) const;
-  std::vector<float> total(double divisor) const;  // rounded
+  std::vector<float> total(double divisor) const;  // sum / divisor, rounded
 
   std::size_t elements_;
   std::size_t all_;                         // size of a group of all slots
-  std::vector<std::optional<Part>> parts_;  // by their first slots
+  std::vector<std::optional<Part>> parts_;  // indexed by their first slots
   std::vector<bool> put_;
 };
 

@@ -29,20 +29,22 @@ class Fasgd {
  public:
   explicit Fasgd(std::size_t elements);
 
-  // As decode_threshold(), with the step of each element.
+  // decode_threshold() with a step of its own for each element.
   void apply(std::span<const std::byte> message, float scale,
              std::span<float> target);
 
-  // For a replica that begins in the middle; finite values.
+  // State for a replica that joins during a run; values are finite.
   std::vector<float> state() const;
-  // Throws Error: kProtocol, it is not one for so many elements.
+  // Throws Error: kProtocol, the state is not one for so many elements.
   void restore(std::span<const float> state);
 
  private:
-  std::uint32_t age(std::size_t element) const;  // updates since it was touched
+  // Number of updates since the element's last quantum.
+  std::uint32_t age(std::size_t element) const;
 
-  std::uint32_t updates_ = 0;           // may wrap: ages count
-  float weight_ = 0;                    // 1 - 0.9^updates: what sizes add up to
+  // Number of updates; may wrap, as only ages count.
+  std::uint32_t updates_ = 0;
+  float weight_ = 0;  // 1 - 0.9^updates, the total weight of sizes
   float level_ = 0, level_weight_ = 0;  // moving mean of sizes, and its weight
   std::vector<float> size_;
   std::vector<std::uint32_t> touched_;

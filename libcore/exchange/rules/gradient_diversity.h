@@ -34,10 +34,10 @@ class GradientDiversity {
   // before it.
   // Throws Error: kProtocol, as decode_threshold().
   void add(std::span<const std::byte> message, std::uint64_t others);
-  // Starts anew.
+  // Forgets everything and starts anew.
   void forget();
 
-  // Updates that were compared with others.
+  // Number of updates that were compared with others.
   std::uint64_t compared() const { return compared_; }
   // rho, 0..1; 1 before anything was compared.
   double correlation() const;
@@ -60,8 +60,8 @@ class GradientDiversity {
   std::vector<float> sum_;
   double scale_ = 1, weight_ = 0;
   std::uint64_t compared_ = 0;
-  double product_ = 0, square_ = 0;  // means of u v and u u
-  // The mean of u u over more of them, in which none counts for many.
+  double product_ = 0, square_ = 0;  // means of <u, v> and <u, u>
+  // Mean of <u, u> over more updates, in which none counts for many.
   double usual_ = 0, share_of_size_ = 1;
   std::uint64_t added_ = 0;
 };

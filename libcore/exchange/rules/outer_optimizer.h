@@ -22,8 +22,8 @@ namespace dl::exchange {
 struct OuterOptimizer {
   enum class Kind { kPlain, kMomentum, kNesterov, kReplace = 4 };
   Kind kind = Kind::kPlain;
-  double rate = 1;      // > 0
-  double momentum = 0;  // [0, 1)
+  double rate = 1;      // step size, > 0
+  double momentum = 0;  // in [0, 1)
 
   bool has_velocity() const {
     return kind == Kind::kMomentum || kind == Kind::kNesterov;

@@ -11,7 +11,7 @@
 namespace dl::exchange {
 
 struct RuleText {
-  std::string text;  // the whole of it, for messages
+  std::string text;  // the whole text, for messages
   std::string word;
   std::vector<double> numbers;
 

@@ -14,13 +14,14 @@ namespace dl::exchange {
 
 struct StalenessRule {
   enum class Kind {
-    kNone,         // as it is
-    kInverse,      // divided by the staleness (Zhang et al. 2015)
-    kExponential,  // times exp(-rate * staleness)
-    kFasgd  // each element by staleness and moving size (Odena 2016): fasgd.h
+    kNone,         // factor 1
+    kInverse,      // 1 / staleness (Zhang et al. 2015)
+    kExponential,  // exp(-rate * staleness)
+    // Each element by staleness and moving size (Odena 2016), fasgd.h.
+    kFasgd
   };
   Kind kind = Kind::kNone;
-  double rate = 0.1;  // of kExponential, > 0
+  double rate = 0.1;  // rate of kExponential, > 0
 
   // The factor of a whole update; for kFasgd 1 / (staleness + 1).
   double factor(std::uint64_t staleness) const;
@@ -28,7 +29,7 @@ struct StalenessRule {
   // "none", "inverse", "exponential", "exponential:0.1", "fasgd".
   // Throws Error: kUsage.
   static StalenessRule parse(std::string_view text);
-  std::string to_text() const;  // that parse() reads as the same rule
+  std::string to_text() const;  // text that parse() reads as this rule
   bool operator==(const StalenessRule&) const = default;
 };
 

@@ -34,41 +34,42 @@ namespace dl::exchange {
 
 class ThresholdControl {
  public:
-  // parts: elements of each, >= 1.  warmup: messages, >= 0.
+  // parts: number of elements of each, >= 1.  warmup: number of messages, >= 0.
   ThresholdControl(const ThresholdRule& rule,
                    std::span<const std::size_t> parts, std::int64_t warmup);
 
-  // Whether the next thresholds follow from what is to be sent.
+  // Whether the next thresholds depend on a sample of the values to be sent.
   bool samples() const;
-  // A sample of so many of the `elements` from `at` on of what is to be sent,
-  // as sample_magnitudes().
+  // Takes a sample, of this size, of the values to be sent, from the `elements`
+  // from `at` on, as sample_magnitudes() does.
   using Look = std::function<std::size_t(
       std::size_t at, std::size_t elements, std::size_t size, float floor,
       Philox& random, std::vector<float>& magnitudes)>;
-  // For the next message; looks if samples().
+  // Thresholds for the next message; calls look if samples().
   std::span<const float> next(const Look& look);
-  // The same where it is residual + update; update may be empty.
+  // The same with residual + update as the values to be sent; update may be
+  // empty.
   std::span<const float> next(std::span<const float> residual,
                               std::span<const float> update);
   // Takes the numbers of quanta that were sent: ThresholdEncoder::quanta().
   void sent(std::span<const std::int64_t> quanta);
 
-  // Scales the threshold, as updates were scaled by this factor, > 0. fixed:
-  // nothing.
+  // Scales the threshold of a part by this factor, > 0, as updates were scaled.
+  // Leaves a fixed threshold as it is.
   void scale(std::size_t part, double factor);
 
-  double mean() const;  // by elements
-  // Before the first message: what others have come to.
+  double mean() const;  // mean threshold, weighted by elements
+  // Begins with the threshold of other workers; before the first message.
   void start_from(double threshold);
 
  private:
   struct Part {
     std::size_t elements = 0;
     double threshold = 0;
-    double owed = 0;  // quanta: target less what was sent, for quantile
+    double owed = 0;  // for quantile: target less sent quanta
   };
 
-  double target() const;  // density, at this message
+  double target() const;  // density to reach with this message
   std::size_t sample_size() const;
   void estimate(Part& part, std::size_t at, const Look& look,
                 std::uint64_t stream);

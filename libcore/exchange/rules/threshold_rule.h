@@ -24,29 +24,29 @@
 
 namespace dl::exchange {
 
-// Thresholds stay in this range, so that they can be encoded whatever comes.
+// Thresholds stay in this range, so that they can always be encoded.
 constexpr double kMinThreshold = 1e-12, kMaxThreshold = 1e12;
 
 struct ThresholdRule {
   enum class Kind { kFixed, kAdaptive, kTarget, kQuantile };
   Kind kind = Kind::kAdaptive;
-  double initial = 1e-3;  // adaptive: 0: found in the first messages
-  // adaptive: below min_density the threshold falls, above max_density it
-  // rises; target and quantile: both are the target.
+  double initial = 1e-3;  // for adaptive, 0: the first messages find it
+  // For adaptive: the threshold falls below min_density and rises above
+  // max_density.  For target and quantile both are the target.
   double min_density = 1e-4;
   double max_density = 1e-2;
-  // adaptive, target: factor of one step, 0.5^(1/20).
+  // For adaptive and target: factor of one step, 0.5^(1/20).
   double decay = 0.965936328924846;
 
-  // Whether there is one density to reach.
+  // Whether the rule has one density to reach.
   bool has_target() const {
     return kind == Kind::kTarget || kind == Kind::kQuantile;
   }
 
   bool finds_first() const { return kind == Kind::kAdaptive && initial == 0; }
 
-  // fixed, adaptive, target: the threshold after one that gave `density`
-  // (quanta per element).
+  // For fixed, adaptive and target: the threshold that follows one with this
+  // density (quanta per element).
   double next(double threshold, double density) const;
 
   // "fixed:1e-3", "adaptive", "adaptive:1e-4" (with its first threshold),
