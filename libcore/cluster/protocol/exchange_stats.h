@@ -14,12 +14,12 @@
 namespace dl::cluster {
 
 struct ExchangeStats {
-  std::int64_t batches = 0;  // trained
-  std::int64_t updates = 0;  // sent
-  std::int64_t bytes = 0;    // of them, coded
-  double elements = 0;       // of them, as if dense
-  double quanta = 0;         // sent
-  double threshold = 0;      // summed over updates
+  std::int64_t batches = 0;  // mini-batches trained
+  std::int64_t updates = 0;  // updates sent
+  std::int64_t bytes = 0;    // coded bytes of these updates
+  double elements = 0;       // elements of these updates as dense vectors
+  double quanta = 0;         // quanta sent
+  double threshold = 0;      // sum of the updates' thresholds
   // Seconds of the compute thread.  wait: it had work, but had to wait for the
   // answer to its updates; idle: it had none while training went on.  What is
   // taken while the updater writes counts as compute, its coding as encode.
@@ -31,7 +31,7 @@ struct ExchangeStats {
 
   // Statistics of the master: staleness of updates that it applied.
   std::int64_t applied = 0;
-  double staleness = 0;  // sum
+  double staleness = 0;  // sum of the stalenesses of applied updates
   std::int64_t staleness_max = 0;
 
   bool empty() const { return batches == 0 && updates == 0; }
@@ -39,12 +39,12 @@ struct ExchangeStats {
 
   // Everything that a worker counts, as Beat.exchange.
   Json to_json() const;
-  // {}: nothing.  Throws Error: kProtocol.
+  // An empty object gives empty counts.  Throws Error: kProtocol.
   static ExchangeStats from_json(const Json& json);
 
   double density() const;           // quanta per element
-  double seconds() const;           // of the compute thread in all
-  double share(double part) const;  // of them; 0 of none
+  double seconds() const;           // all seconds of the compute thread
+  double share(double part) const;  // part / seconds(); 0 if there are none
   Json summary() const;             // means and shares, for events and reports
 };
 
@@ -52,7 +52,7 @@ struct ExchangeStats {
 class ExchangeMeter {
  public:
   void add(const ExchangeStats& stats);
-  ExchangeStats take();  // since the last take()
+  ExchangeStats take();  // counts since the last take()
 
  private:
   std::mutex mutex_;

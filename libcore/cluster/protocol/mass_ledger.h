@@ -15,12 +15,12 @@ namespace dl::cluster {
 
 // Ledger of a worker's process since its start, or of several.
 struct MassLedger {
-  double given = 0;         // updates that went into the residual
-  exchange::Mass sent;      // coded; what is sent again counts once
-  exchange::Mass returned;  // was refused, went back into the residual
-  exchange::Mass dropped;   // of `sent`: nobody knows whether it was applied
+  double given = 0;         // updates added to the residual
+  exchange::Mass sent;      // coded and sent; sent again counts once
+  exchange::Mass returned;  // refused, and added to the residual again
+  exchange::Mass dropped;   // part of `sent` with an unknown answer
   exchange::Mass clipped;   // cut off the residual
-  exchange::Mass residual;  // not yet sent
+  exchange::Mass residual;  // left in the residual, not yet sent
 
   void add(const MassLedger& other);
   Json to_json() const;

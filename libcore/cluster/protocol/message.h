@@ -67,16 +67,16 @@ constexpr std::size_t kLongestWorkerName = 256;  // bytes
 // worker -> master, first on a connection.
 struct Hello {
   int protocol = kProtocolVersion;
-  std::string version;  // of dl-tools
-  std::string name;     // unique in a run; "": the master gives it one
+  std::string version;  // version of dl-tools
+  std::string name;     // unique in a run; "": the master chooses it
   std::string host;
-  std::uint64_t process = 0;  // random: tells processes of one host and pid
+  std::uint64_t process = 0;  // random; tells apart equal hosts and pids
   std::int64_t pid = 0;
   std::string device;  // "cpu"
   int threads = 1;
-  std::string previous_run;  // run id it worked in before, or ""
-  std::string instructions;  // device/instructions.h; "": not known
-  std::optional<int> rank = std::nullopt;  // what its launcher says that it is
+  std::string previous_run;  // run id that it worked for before, or ""
+  std::string instructions;  // device/instructions.h; "" if not known
+  std::optional<int> rank = std::nullopt;  // rank given by its launcher
   Takes takes;
   bool operator==(const Hello&) const = default;
 
@@ -87,28 +87,28 @@ struct Hello {
 // A shard as workers know it.  `digest` is that of its end mark: a file that
 // differs is not used.
 struct ShardInfo {
-  std::string path;  // as the master was given it, absolute
+  std::string path;  // absolute path, as the master was given it
   std::uint64_t digest = 0;
-  std::vector<std::int64_t> records;  // examples of each
-  data::Alignment alignment = {};     // of its examples, without the note
+  std::vector<std::int64_t> records;  // number of examples in each
+  data::Alignment alignment = {};     // order of its columns, without the note
 };
 
 // master -> worker: all that a worker needs to know of the run.
 struct Welcome {
   std::string run;           // run id, 32 hex digits, new at each master start
-  std::uint64_t worker = 0;  // number of this worker in the run
-  std::string name;          // its name there
+  std::uint64_t worker = 0;  // number of the worker in the run
+  std::string name;          // name of the worker in the run
   Json network;              // dl-network(5), resolved
   Json normalizer;
   Json target_normalizer;
   Json settings;  // cluster/settings/settings.h
-  Json metadata;  // of the data set: dl::data::Metadata::to_strings
+  Json metadata;  // metadata of the data set, data::Metadata::to_strings()
   std::vector<ShardInfo> training, evaluation;
   std::int64_t heartbeat_ms = 2000;
-  // A master that says nothing for so long is lost.
+  // The worker takes a master that is silent for so long to be lost.
   std::int64_t silence_ms = 60000;
   Takes takes;
-  Sizes sizes;  // of a replica: what messages may be follows from them
+  Sizes sizes;  // sizes of a replica, from which limits of messages follow
   // Secret key that all workers of the run share, Z85; "" without CURVE.
   std::string tree_key;
 
@@ -125,11 +125,11 @@ struct Refuse {
   static Refuse from_message(const Message& message);
 };
 
-// worker -> master: it can work.
+// worker -> master: the worker can work.
 struct Ready {
-  std::vector<std::uint32_t> unreadable;  // training shards it must be sent
-  // Sharing: its parameters are those after update `version` of this start of
-  // a master; "": it has none.
+  std::vector<std::uint32_t> unreadable;  // training shards that it cannot read
+  // Sharing: the worker's parameters are those after update `version` of the
+  // master's start with this run id; "": it has no parameters.
   std::string run;
   std::uint64_t version = 0;
 
@@ -147,14 +147,14 @@ struct Ready {
 // worker's own as they are, which must be those of the version.
 struct State {
   std::uint64_t version = 0;
-  double threshold = 0;        // sharing: a new worker's first; 0: the rule's
-  std::uint64_t averages = 0;  // sharing: the last Statistics of this start
-  std::uint64_t setbacks = 0;  // sharing: of the run, so far
+  double threshold = 0;        // sharing: a new worker's; 0: the rule's first
+  std::uint64_t averages = 0;  // sharing: number of the last Statistics
+  std::uint64_t setbacks = 0;  // sharing: rollbacks of the run so far
   std::vector<float> parameters, statistics, updater_state, velocity;
-  std::vector<float> fasgd;  // fasgd.h, if that is the staleness rule
+  std::vector<float> fasgd;  // state of the staleness rule fasgd, fasgd.h
 
   Message to_message() const;
-  // The same with vectors that lie elsewhere, in this order.
+  // The message with these vectors in place of the members, in their order.
   Message with(const std::array<std::span<const float>, 5>& vectors) const;
   static State from_message(Message message);
 };
@@ -174,35 +174,35 @@ struct Task {
   std::int64_t iteration = 0;            // updater steps before the first batch
   std::int64_t beside = 1;               // nn::Position::concurrent_replicas
   double factor = 1;                     // nn::Position::factor
-  Slot slot;                             // averaging
+  Slot slot;                             // slot of averaging and sync
   std::vector<std::string> evaluations;  // kEvaluate: kinds, as for dl-eval
-  // A worker was lost over this work: say by a Beat which mini-batch comes next
-  // and wait for the answer, so that it is known if that is what does it.
+  // A worker was lost over this work: the worker names each next mini-batch in
+  // a Beat and waits for Alive, so that the mini-batch at fault is known.
   bool careful = false;
   std::vector<std::uint32_t> without;  // bad shards that the epoch leaves out
-  std::vector<std::int64_t> passed_over;  // of the mini-batches, ascending
-  // The newest message of the feed as it was given: that comes first.
+  std::vector<std::int64_t> passed_over;  // batches not trained, ascending
+  // The newest message of the feed at the grant; the work waits for it.
   std::uint64_t feed = 0;
 
   Message to_message() const;
   static Task from_message(const Message& message);
 };
 
-// worker -> master: the last of a sharing task was sent, or an evaluation is
-// done.
+// worker -> master: a task of sharing is done and its last Update sent, or an
+// evaluation is done.
 struct TaskDone {
   std::uint64_t lease = 0, fence = 0;
   std::int64_t examples = 0;
-  std::vector<Json> evaluations;  // eval/evaluation.h, one for each kind
+  std::vector<Json> evaluations;  // eval/evaluation.h, one result for each kind
   std::vector<float> statistics;  // sharing: running statistics, for averaging
 
   Message to_message() const;
   static TaskDone from_message(const Message& message);
 };
 
-// master -> worker: this lease is no longer yours; drop its work.
-// batch: the Update that this refuses; -1, the lease was revoked, or a Result
-// or TaskDone is refused.
+// master -> worker: the worker is to drop the work of this lease.
+// batch: the first mini-batch of the Update that is refused; -1 if the lease
+// was revoked, or a Result or TaskDone is refused.
 struct Stale {
   std::uint64_t lease = 0, fence = 0;
   std::int64_t batch = -1;
@@ -212,15 +212,15 @@ struct Stale {
 };
 
 // worker -> master: this mini-batch gave a loss or an update that is not
-// finite, or cannot be had: a record of it is of no use here, nor is the
-// master's copy.  Nothing of it was sent.  The lease returns to the queue from
-// here on (averaging: whole).
+// finite, or cannot be had: one of its records is of no use to the worker, nor
+// is the master's copy.  Nothing of it was sent.  The lease returns to the
+// queue from this mini-batch on (in averaging the whole lease).
 struct Fault {
   std::uint64_t lease = 0, fence = 0;
   std::int64_t batch = 0;
   std::string reason;
-  int code = 0;  // dl::Code of what was wrong with a record; 0: none was
-  std::uint32_t shard = 0, record = 0;  // ... this one of the work's data
+  int code = 0;  // dl::Code of the fault of a record; 0: no record is at fault
+  std::uint32_t shard = 0, record = 0;  // the record at fault, if code is not 0
 
   Message to_message() const;
   static Fault from_message(const Message& message);
@@ -228,14 +228,14 @@ struct Fault {
 
 // worker -> master, every heartbeat, also while it computes.
 struct Beat {
-  std::uint64_t progress = 0;  // mini-batches done since the start, any kind
+  std::uint64_t progress = 0;  // mini-batches of any kind done since the start
   double examples_per_second = 0;
-  std::string doing;               // "batch 17 of lease 4", for messages
-  Json exchange = Json::object();  // exchange_stats.h, since the last one told
-  std::uint64_t feed = 0;  // number of the last message in its turn; 0: none
+  std::string doing;               // "batch 17 of lease 4", shown to people
+  Json exchange = Json::object();  // exchange_stats.h, since the last one sent
+  std::uint64_t feed = 0;  // last message of the feed in its turn; 0: none
   std::uint64_t flow =
       0;  // grows while bytes move between it and other workers
-  // Fields for a careful Task: the mini-batch that comes next; batch -1: none.
+  // Fields for a careful Task: the mini-batch that comes next; -1: none does.
   std::uint64_t lease = 0;
   std::int64_t batch = -1;
 
@@ -243,7 +243,7 @@ struct Beat {
   static Beat from_message(const Message& message);
 };
 
-// master -> worker, answers Beat: lease and batch are its own.
+// master -> worker, answers Beat: lease and batch are those of the Beat.
 struct Alive {
   std::uint64_t lease = 0;
   std::int64_t batch = -1;
@@ -252,10 +252,10 @@ struct Alive {
   static Alive from_message(const Message& message);
 };
 
-// master -> worker, answers anything but Hello and Leave of whom it does not
-// know: say Hello again.
+// master -> worker: say Hello again.  Answers all messages but Hello and Leave
+// of a worker that the master does not count on.
 struct Rejoin {
-  std::string why;  // "": the master does not count on it any more
+  std::string why;  // reason; "" if the worker no longer counts
 
   Message to_message() const;
   static Rejoin from_message(const Message& message);
@@ -263,7 +263,7 @@ struct Rejoin {
 
 // worker -> master: wants a record of a shard that it cannot open.
 struct Fetch {
-  bool evaluation = false;  // of the evaluation shards
+  bool evaluation = false;  // whether the shard is one of the evaluation data
   std::uint32_t shard = 0, record = 0;
 
   Message to_message() const;
@@ -272,7 +272,7 @@ struct Fetch {
 struct Record {
   bool evaluation = false;
   std::uint32_t shard = 0, record = 0;
-  std::vector<std::byte> packed;  // shard.h; empty: unreadable there too
+  std::vector<std::byte> packed;  // shard.h; empty: the master cannot read it
 
   Message to_message() const;
   static Record from_message(const Message& message);
@@ -286,10 +286,10 @@ struct Stop {
   static Stop from_message(const Message& message);
 };
 
-// worker -> master: it goes; its leases return to the queue at once.
+// worker -> master: the worker leaves; its leases return to the queue at once.
 struct Leave {
   std::string reason;
-  bool returns = false;  // it will say Hello again
+  bool returns = false;  // whether it will say Hello again
 
   Message to_message() const;
   static Leave from_message(const Message& message);

@@ -18,11 +18,11 @@ namespace dl::cluster {
 // it learnt in its last round.
 struct Slot {
   std::int64_t index = 0;
-  std::uint64_t round = 0;    // the version that the round makes
-  std::uint64_t follows = 0;  // the last round of its history; 0: starts afresh
-  std::string reducer;  // where its Result goes, "tcp://..."; "": the master
-  // Sync: not 0, pieces of the Result go to the Parties of this id, and so many
-  // slots has the round.
+  std::uint64_t round = 0;    // version that the round makes
+  std::uint64_t follows = 0;  // last round of its history; 0: starts afresh
+  std::string reducer;  // receiver of its Result, "tcp://..."; "": the master
+  // Sync: if not 0, pieces of the Result go to the Parties of this id, and the
+  // round has `slots` slots.
   std::uint64_t parties = 0;
   std::int64_t slots = 0;
   // The Result stays with its worker until the master asks for it, by Pull.
@@ -36,14 +36,14 @@ struct Slot {
 // them.
 struct Result {
   std::uint64_t lease = 0, fence = 0;
-  std::uint64_t round = 0;  // as the task's
+  std::uint64_t round = 0;  // round of the task
   std::int64_t slot = 0;
-  bool elsewhere = false;  // no vectors: workers have them
+  bool elsewhere = false;  // the vectors are left out; workers have them
   std::int64_t examples = 0;
-  double loss_sum = 0;           // mean loss of each batch times its examples
+  double loss_sum = 0;  // mean loss times examples, summed over batches
   std::vector<std::byte> delta;  // exchange/codec/delta.h; may be empty
   std::vector<float> statistics, updater_state;
-  std::int64_t count = 0;  // mini-batches, after a Cut; 0: all of the task's
+  std::int64_t count = 0;  // mini-batches done after a Cut; 0: all of the task
 
   Message to_message() const&;
   Message to_message() &&;  // the difference moves into it
@@ -63,9 +63,9 @@ struct Cut {
 // have the version before it.  Each takes the outer optimizer's step, or (sync)
 // that of the network's updater: there the average is a gradient.
 struct Round {
-  std::uint64_t version = 0;  // that it makes
-  double momentum = 0;        // of the outer optimizer
-  // Sync: where the step is, as nn::Position says it.
+  std::uint64_t version = 0;  // version that the round makes
+  double momentum = 0;        // momentum of the outer optimizer
+  // Sync: position of the step, as in nn::Position.
   std::int64_t iteration = 0, epoch = 0;
   double factor = 1;
   // Sync: the parties of the round have delta and statistics, made by
@@ -74,8 +74,10 @@ struct Round {
   // exchange/codec/delta.h; empty: in sync there is no step, in averaging the
   // only slot gave its parameters, and its worker goes on from them.
   std::vector<std::byte> delta;
-  std::vector<float> statistics, updater_state;  // updater state: if averaged
-  std::uint64_t digest = 0;  // XXH3 of the parameters after it; 0: not said
+  // Updater state only if averaged.
+  std::vector<float> statistics, updater_state;
+  // XXH3 of the parameters after the round; 0: unknown.
+  std::uint64_t digest = 0;
   // Within a worker, held: gradient and statistics, as floats, in the pieces of
   // tree/pieces.h.
   std::vector<std::vector<std::byte>> pieces;
@@ -85,7 +87,7 @@ struct Round {
   static Round from_message(Message message);
 };
 
-constexpr std::int64_t kMostLevels = 10;  // sums of 8 slots, of 64, ...
+constexpr std::int64_t kMostLevels = 10;  // levels: sums of 8 slots, of 64, ...
 
 // master -> worker, averaging: sum what the slots [first, first + count) of a
 // round give: their Results or, from level 2 on, the Reduced of the level
@@ -94,8 +96,8 @@ struct Reduce {
   std::uint64_t round = 0;
   std::int64_t level = 1;
   std::int64_t first = 0, count = 0;
-  std::int64_t parameters = 0;  // of the network
-  std::string up;  // where the sum goes, "tcp://..."; "": the master
+  std::int64_t parameters = 0;  // number of parameters of the network
+  std::string up;  // receiver of the sum, "tcp://..."; "": the master
 
   Message to_message() const;
   static Reduce from_message(const Message& message);
@@ -111,17 +113,17 @@ struct SlotCount {
   // Reads the fields of these names, among others. Throws Error: kProtocol.
   static SlotCount from_json(const JsonView& json);
 };
-// A list of nothing else.
+// Reads a list of SlotCounts.  Throws Error: kProtocol.
 std::vector<SlotCount> slot_counts_of(const JsonView& list);
 
-// worker -> who asked for it: sums of examples * value over the slots.
+// worker -> receiver named by Reduce: sums of examples * value over the slots.
 struct Reduced {
   std::uint64_t round = 0;
   std::int64_t level = 1;
-  std::int64_t first = 0;         // slot
-  std::vector<SlotCount> counts;  // of each slot
-  std::string why;                // not "": they cannot be summed; no vectors
-  std::vector<std::byte> delta;   // exchange/codec/delta.h, lossless
+  std::int64_t first = 0;         // first slot of the group
+  std::vector<SlotCount> counts;  // counts of each slot
+  std::string why;  // reason why there is no sum and no vectors, or ""
+  std::vector<std::byte> delta;  // exchange/codec/delta.h, lossless
   std::vector<float> statistics, updater_state;
 
   Message to_message() const;
@@ -143,7 +145,7 @@ struct Direct {
 // is one vector here: difference or gradient, statistics, updater state.
 struct Pull {
   std::uint64_t lease = 0, fence = 0;
-  // At most kLargestPiece; of none: it is not wanted any more.
+  // At most kLargestPiece elements; 0: the Result is not wanted any more.
   std::int64_t first = 0, count = 0;
 
   Message to_message() const;

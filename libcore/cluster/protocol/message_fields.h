@@ -25,7 +25,7 @@ JsonView open_body(const Message& message, MessageType type, std::size_t blobs,
 // An integer >= 0.
 std::int64_t count_of(const JsonView& body, std::string_view key);
 std::uint64_t number_of(const JsonView& body, std::string_view key);
-// Without looking at its vectors.
+// The same of a message, without looking at its vectors.
 std::uint64_t number_of(const Message& message, std::string_view key);
 // Index of a shard or a record.
 std::uint32_t index_of(const JsonView& body, std::string_view key);
@@ -35,7 +35,7 @@ std::string text_of(const JsonView& body, std::string_view key,
 // The same for a sender: control characters replaced, the rest cut off.
 std::string printable(std::string text, std::size_t longest);
 
-// "max_frame" and "max_message".
+// The limits in "max_frame" and "max_message".
 Takes takes_of(const JsonView& body);
 
 // Where a worker listens for others, "tcp://ADDRESS:PORT", or "".

@@ -20,9 +20,10 @@ namespace dl::cluster {
 // A frame must pass a slow line well within the time of --lost-after, as beats
 // queue behind it.
 constexpr std::size_t kMaxFrame = std::size_t{1} << 20;
-constexpr std::size_t kMaxBody = std::size_t{32} << 20;          // MessagePack
-constexpr std::uint64_t kLongestLoad = std::uint64_t{64} << 20;  // of a Probe
-// More parameters than this have no run.
+constexpr std::size_t kMaxBody = std::size_t{32} << 20;  // bytes of MessagePack
+// Bytes of a Probe's load.
+constexpr std::uint64_t kLongestLoad = std::uint64_t{64} << 20;
+// No run has more parameters than this.
 constexpr std::uint64_t kMostReals = std::uint64_t{1} << 40;
 constexpr std::uint64_t kMaxMessage = kMostReals * sizeof(float);  // bytes
 
@@ -38,11 +39,12 @@ enum Sender : unsigned {
 
 // Sizes from which the limits follow.
 struct Sizes {
-  // Reals of a replica; Welcome tells them.
+  // Numbers of reals in a replica; Welcome tells them.
   std::uint64_t parameters = 0, statistics = 0, updater_state = 0;
-  std::uint64_t shards = 0;       // of the training data
-  std::uint64_t load = 0;         // bytes; not 0 with --estimate
-  std::uint64_t evaluations = 0;  // bytes of their results; 0: there are none
+  std::uint64_t shards = 0;  // number of shards of the training data
+  std::uint64_t load = 0;    // bytes of a load; not 0 with --estimate
+  // Bytes of the results of evaluations; 0: none.
+  std::uint64_t evaluations = 0;
   bool operator==(const Sizes&) const = default;
 };
 
@@ -56,8 +58,8 @@ struct Takes {
 struct Expected {
   unsigned from = kAnybody;
   std::uint64_t most = kMaxMessage;  // bytes of a message
-  Sizes sizes = {};                  // if from is not kAnybody
-  bool greets = false;               // who was not let in may only say Hello
+  Sizes sizes = {};                  // valid if from is not kAnybody
+  bool greets = false;  // whether only Hello is allowed, before Welcome
 };
 
 // The lengths of a message's body and blobs.
@@ -72,7 +74,7 @@ std::size_t most_values(MessageType type);
 // The values of a body, counted as parse_msgpack() does.
 std::size_t count_values(const Json& body);
 
-// Throws Error: kProtocol, it does not come from one of these.
+// Throws Error: kProtocol, such a message does not come from one of these.
 void check_sender(MessageType type, unsigned from);
 // Throws Error: kProtocol, "Update: body of 9000 bytes > limit 4096", or such
 // a message does not come from there.
@@ -89,7 +91,7 @@ void check_sent(MessageType type, const Lengths& lengths, std::size_t values,
 void check_takes(const std::string& who, const Takes& takes,
                  const Expected& sent);
 
-// Bytes of the largest message.
+// Bytes of the largest message that is expected.
 std::uint64_t largest_message(const Expected& expected);
 
 }  // namespace dl::cluster

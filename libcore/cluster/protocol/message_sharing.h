@@ -35,12 +35,12 @@ struct Update {
 // origin and batch or by a Stale with its batch.
 struct Apply {
   std::uint64_t sequence = 0;
-  std::uint64_t origin = 0;  // the worker whose update it is; 0: from the log
-  std::int64_t epoch = 0;    // of the update, and Update.batch
+  std::uint64_t origin = 0;  // worker that sent the update; 0: the update log
+  std::int64_t epoch = 0;    // epoch of the update
   std::int64_t batch = 0;
   float scale = 1;             // parameters -= scale * update
-  std::int64_t iteration = 0;  // the run's mini-batches with it; 0: from log
-  std::vector<std::byte> payload;  // may be left out to the origin
+  std::int64_t iteration = 0;  // the run's mini-batches with this; 0: from log
+  std::vector<std::byte> payload;  // may be empty for the origin
 
   Message to_message() const;
   static Apply from_message(const Message& message);
@@ -51,18 +51,18 @@ struct Apply {
 struct Check {
   std::int64_t epoch = 0;
   std::uint64_t sequence = 0;
-  std::uint64_t digest = 0;      // XXH3 of the master's
-  std::uint64_t updater_of = 0;  // the worker whose updater's state is wanted
+  std::uint64_t digest = 0;      // XXH3 of the master's parameters
+  std::uint64_t updater_of = 0;  // worker whose updater state is wanted
 
   Message to_message() const;
   static Check from_message(const Message& message);
 };
-// worker -> master: the answer; blobs as named.
+// worker -> master: answers Check.
 struct Digest {
   std::uint64_t sequence = 0;
   std::uint64_t digest = 0;
   double residual_norm = 0;
-  MassLedger mass;                 // of the process; in averaging nothing
+  MassLedger mass;                 // ledger of the process; in averaging empty
   Json exchange = Json::object();  // as in Beat
   std::vector<float> statistics, updater_state;
 
@@ -72,7 +72,7 @@ struct Digest {
 // master -> worker, sharing: the average of all replicas' running statistics,
 // to go on from.
 struct Statistics {
-  std::uint64_t number = 0;  // 1, 2, ... in this start of the master
+  std::uint64_t number = 0;  // counts from 1 in this start of the master
   std::vector<float> values;
 
   Message to_message() const;

@@ -23,26 +23,28 @@ constexpr std::size_t kMostParties = 64;
 constexpr std::size_t kLargestPiece = 65536;
 
 // Averages that a worker reports to the master.
-enum class Reports : std::uint8_t { kNone, kOwn, kAll };  // kOwn: that it makes
+// kOwn: those that it makes.
+enum class Reports : std::uint8_t { kNone, kOwn, kAll };
 inline constexpr dl::Names<Reports, 3> kReportsNames{
     {{{Reports::kNone, "none"},
       {Reports::kOwn, "own"},
       {Reports::kAll, "all"}}}};
 
-// master -> worker: those that average among themselves from now on.
+// master -> worker: the workers that average among themselves from now on.
 struct Parties {
-  std::uint64_t id = 0;                // grows
-  std::vector<std::string> endpoints;  // "tcp://...", its own among them
+  std::uint64_t id = 0;  // grows with each message
+  // "tcp://...", the worker's own among them.
+  std::vector<std::string> endpoints;
   Reports reports = Reports::kNone;
 
   Message to_message() const;
   static Parties from_message(const Message& message);
 };
 
-// worker -> worker: elements [first, first + values) of what a slot gives.
+// worker -> worker: elements [first, first + values) of a slot's vector.
 struct Part {
   std::uint64_t round = 0, parties = 0;
-  std::int64_t slots = 1, slot = 0;  // slots: of the round
+  std::int64_t slots = 1, slot = 0;  // slots: number in the round
   std::int64_t first = 0;
   SlotCount count;
   std::vector<float> values;
@@ -52,13 +54,13 @@ struct Part {
   static Part without_values(const Message& message);
 };
 
-// worker -> worker: such elements of the average of all slots; and to the
-// master, as it said who reports.
+// worker -> worker: elements [first, first + values) of the average of all
+// slots; workers that report it send it to the master, too.
 struct Mean {
   std::uint64_t round = 0, parties = 0;
   std::int64_t first = 0;
-  std::vector<SlotCount> counts;  // of each slot
-  std::string why;                // not "": to the master, there will be none
+  std::vector<SlotCount> counts;  // counts of each slot
+  std::string why;  // to the master: reason why it will not come, or ""
   std::vector<float> values;
 
   Message to_message() const;

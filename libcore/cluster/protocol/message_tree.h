@@ -11,38 +11,38 @@
 
 namespace dl::cluster {
 
-// master -> worker: its place in the tree.
+// master -> worker: the worker's place in the tree.
 struct Place {
-  std::uint64_t parent = 0;  // a worker; 0: the master itself
-  std::string endpoint;  // where the parent listens, "tcp://..."; "": master
+  std::uint64_t parent = 0;  // number of a worker; 0: the master
+  std::string endpoint;      // address of the parent, "tcp://..."; "": master
   bool operator==(const Place&) const = default;
 
   Message to_message() const;
   static Place from_message(const Message& message);
 };
 
-// master -> worker: it will get children.
+// master -> worker: the worker will get children and is to listen for them.
 struct Listen {
-  std::int64_t children = 1;  // so many at most, at a time
+  std::int64_t children = 1;  // greatest number of children at a time
 
   Message to_message() const;
   static Listen from_message(const Message& message);
 };
-// worker -> master: they may connect.
+// worker -> master: children may connect.
 struct Listening {
   std::string endpoint;
-  bool beside = false;  // it is on the master's host
+  bool beside = false;  // whether it is on the master's host
 
   Message to_message() const;
   static Listening from_message(const Message& message);
 };
 
-// worker -> master: who feeds it from now on.  It has the feed up to `have`;
-// a parent sends it all after `after`.
+// worker -> master: who feeds the worker from now on.  The worker has the feed
+// up to `have`; its parent sends it all messages after `after`.
 struct Fed {
-  std::uint64_t parent = 0;  // 0: nobody but the master
+  std::uint64_t parent = 0;  // worker that feeds it; 0: only the master
   std::uint64_t have = 0, after = 0;
-  std::string why;  // not "": its parent is lost, or cannot be reached
+  std::string why;  // reason if a parent is lost or unreachable, else ""
 
   Message to_message() const;
   static Fed from_message(const Message& message);
@@ -54,8 +54,9 @@ struct Attach {
   static Attach from_message(const Message& message);
 };
 
-// parent -> child: it is sent all of the feed after this number.  Again where
-// the parent left some out, because it was sent the State.
+// parent -> child: the child is sent all messages of the feed after this
+// number.  Sent again if the parent left some out, because it was sent the
+// State.
 struct Feeding {
   std::uint64_t after = 0;
 

@@ -28,7 +28,7 @@ std::string_view name_of(MessageType type);
 // The part of a worker that takes a message of its master: the session with
 // it, the records that were fetched, or its peers and then the compute thread.
 enum class Taker : std::uint8_t { kNone, kSession, kRecords, kPeers };
-// kNone: nothing for a worker.
+// kNone: no part of a worker takes such a message from its master.
 Taker taker_of(MessageType type);
 
 // A message as the wire carries it.
@@ -37,10 +37,10 @@ struct Message {
   Json body;
   std::vector<std::vector<std::byte>> blobs;
 };
-// One that goes to several, or waits for them, without another copy of its
-// vectors.
+// A message that goes to several receivers, or waits for them, without another
+// copy of its vectors.
 using SharedMessage = std::shared_ptr<const Message>;
-// Size of its contents, near enough to bound a queue.
+// Approximate size of a message's contents, to bound a queue.
 std::size_t size_of(const Message& message);
 
 }  // namespace dl::cluster

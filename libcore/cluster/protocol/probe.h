@@ -25,7 +25,7 @@ struct Probe {
   std::int64_t batches = 0;
   std::vector<std::byte> load;
   bool answer = true;
-  std::int64_t hosts = 0;  // 0, 1 or 2
+  std::int64_t hosts = 0;  // 0: not of sync; else number of hosts, 1 or 2
   bool quick = false;
 
   Message to_message() const;
@@ -41,14 +41,16 @@ using Slowest = std::array<double, 8>;
 struct Probed {
   double compute = 0, compute_from = 0, compute_to = 0;
   double encode = 0, decode = 0;
-  double whole = 0;  // a mini-batch with all that was done between two
+  double whole = 0;  // mini-batch with all that was done before the next
   std::int64_t update_bytes = 0;
-  // Beside computing, a round of averaging, whose replicas send so many bytes.
+  // Seconds of a round of averaging besides computing, and bytes that each
+  // replica sends in it.
   double round = 0;
   std::int64_t delta_bytes = 0;
-  Slowest slowest{}, slowest_round{};  // of a mini-batch, of --frequency ones
+  // For one mini-batch, for --frequency ones.
+  Slowest slowest{}, slowest_round{};
   std::vector<std::byte> load;
-  bool answer = true;  // the load is to come back
+  bool answer = true;  // whether the load is to come back
 
   Message to_message() const;
   static Probed from_message(const Message& message);

@@ -26,10 +26,10 @@ constexpr std::size_t kMaxBlobs = 256;
 
 // Fields of the header that are not of the message itself.
 struct Envelope {
-  std::string run;  // 32 hex digits; "" before Welcome
+  std::string run;  // run id, 32 hex digits; "" before Welcome
   std::uint64_t worker = 0;
   std::uint64_t fence = 0;     // incarnation of the master in its run directory
-  std::uint64_t sequence = 0;  // counts messages of this sender
+  std::uint64_t sequence = 0;  // number among messages of this sender
   // feed.h: the message's number in it, or 0; of a State, what it includes.
   std::uint64_t feed = 0;
   int protocol = kProtocolVersion;
@@ -45,9 +45,9 @@ using Frames = std::vector<std::vector<std::byte>>;
 Frames encode(const Message& message, const Envelope& envelope,
               std::size_t max_frame, const Expected& sent = {});
 
-// The same with blobs where they lie in the message, cut.
+// A message as frames whose blobs lie in the message, cut.
 struct Encoded {
-  Frames own;  // header and body
+  Frames own;  // frames of header and body
   std::vector<Frame> blobs;
 };
 Encoded encode_in_place(const Message& message, const Envelope& envelope,
@@ -64,10 +64,10 @@ struct Received {
 // Throws Error: kProtocol, no magic ("foreign bytes"), another protocol
 // version, a length or checksum that differs, or what is not expected; the
 // header alone tells the latter.
-// done(i): frame i is not needed any more.
+// done(i) is called when frame i is not needed any more.
 Received decode(std::span<const Frame> frames, const Expected& expected,
                 const std::function<void(std::size_t)>& done = nullptr);
-// The envelope and the type alone; nothing else is looked at.
+// Reads the envelope and the type alone, and looks at nothing else.
 Received decode_header(Frame header);
 
 // The protocol version that a first frame claims; -1 for foreign bytes.
