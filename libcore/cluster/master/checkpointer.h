@@ -13,14 +13,14 @@ namespace dl::cluster {
 
 class Checkpointer {
  public:
-  // save: writes context.state; returns the checkpoint's name.
+  // save: writes context.state and returns the checkpoint's name.
   Checkpointer(RunContext& context, std::function<std::string()> save);
 
   // Saves the state, with what members know of it.  last: there will be none
   // after it; then, and after too many in a row, one that fails ends the run.
   // Throws Error: kConfig, the parameters are not finite; kIo, see last.
   void save(bool last = false);
-  // In the course of an epoch, and at the end of one.
+  // Saves in the course of an epoch if a checkpoint is due, and at its end.
   void save_if_due();
   void save_epoch();
 
@@ -30,10 +30,10 @@ class Checkpointer {
 
   RunContext& context_;
   std::function<std::string()> save_;
-  double last_;  // when
+  double last_;  // time of the last checkpoint
   std::uint64_t batches_at_last_ = 0;
-  std::uint64_t logged_at_last_ = 0;  // bytes of the log
-  int failed_ = 0;                    // in a row
+  std::uint64_t logged_at_last_ = 0;  // length of the log at the last one
+  int failed_ = 0;                    // failures in a row
 };
 
 }  // namespace dl::cluster

@@ -26,31 +26,33 @@ namespace dl::cluster {
 
 class Coordinator {
  public:
-  // Goes on from context.state.  waiting_since: for workers.
+  // Continues from context.state.  waiting_since: begin of the wait for
+  // workers.
   Coordinator(RunContext& context, Hooks hooks, double now,
               double waiting_since);
 
-  // Throws Error: the run must end; its code and message say how.
+  // Throws Error: the run must end, with this code and message.
   void handle(const RouterSocket::Incoming& incoming, double now);
   void tick(double now);
-  // The caller did neither for so long: what came meanwhile is not read yet.
+  // The caller called neither for so long: messages of that time are not read
+  // yet.
   void stood_still(double seconds, double now);
 
-  // Saves and ends as soon as what was begun is in, at the latest after the
-  // time of grace.
+  // Saves and ends as soon as the work under way is done, at the latest after
+  // the time of grace.
   void stop(const std::string& reason, double now);
-  // All members are to say Hello again: the tree has another key.
+  // Has all members say Hello again, as the tree has another key.
   void join_again(const std::string& why);
-  // The process that was the worker of that name is no more; pid: of this host,
-  // or 0.
+  // The process of the worker with this name has ended; pid: process id if it
+  // was on this host, else 0.
   void lost_process(const std::string& name, std::int64_t pid,
                     const std::string& how, double now);
 
   bool finished() const { return context_.state.finished; }
-  bool stopped() const { return stopped_; }  // saved, to be gone on with
+  bool stopped() const { return stopped_; }  // saved, to be resumed
   const std::string& stop_reason() const { return stop_reason_; }
 
-  // The keys of one use that were used are of no use any more.
+  // Makes the keys for one process that were used invalid.
   void retire_keys() { admission_.retire_keys(); }
 
   bool evaluating() const { return course_.evaluating(); }
@@ -77,7 +79,7 @@ class Coordinator {
   Epochs course_;
 
   const double started_, elapsed_before_;
-  std::string stop_reason_;  // not empty: stopping
+  std::string stop_reason_;  // reason while stopping, else ""
   double stop_deadline_ = 0;
   bool stopped_ = false;
 };

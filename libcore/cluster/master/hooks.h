@@ -18,21 +18,22 @@
 namespace dl::cluster {
 
 struct Hooks {
-  std::function<Welcome()> welcome;   // worker's number is filled in
-  std::function<std::string()> save;  // context.state; returns a name
-  std::function<void()> keep_best;    // the model as it is now
+  std::function<Welcome()> welcome;   // without the worker's number
+  std::function<std::string()> save;  // writes context.state; returns a name
+  std::function<void()> keep_best;    // keeps the present model as the best
   std::function<std::vector<std::byte>(const Fetch&)> record;
-  Estimate* measured = nullptr;  // instead of training: gets its hosts
-  // Where the run may go on that went wrong; nothing: nowhere.
+  // If set, hosts are measured instead of training.
+  Estimate* measured = nullptr;
+  // State from which a run that went wrong may continue, or nothing.
   std::function<std::optional<RunState>()> go_back = nullptr;
-  // Where the model of a version is, or of one before it, as a clause; "":
-  // nowhere.
+  // Clause that says where the model of a version, or of one before it, is; ""
+  // if there is none.
   std::function<std::string(std::uint64_t)> where_model = nullptr;
-  // Whether the name is that of a worker that the master starts itself, which
-  // this one with this key is not.
+  // Whether the name belongs to a worker that the master starts itself, and the
+  // worker with this key is another one.
   std::function<bool(const Hello&, const std::string& key)> is_reserved =
       nullptr;
-  // A worker computes with these instructions.
+  // Notes that a worker computes with these instructions.
   std::function<void(const std::string&)> computes_with = nullptr;
 };
 

@@ -17,11 +17,11 @@ namespace dl::cluster {
 struct Outcome {
   std::string text;
   Json json;
-  // To be thrown when all is said: the model is much worse than one that the
-  // run had.
+  // Error to be thrown after all output: the model is much worse than one that
+  // the run had.
   std::optional<Error> verdict = std::nullopt;
-  std::string remark = {};  // else a warning to end with, or ""
-  std::string note = {};    // that the run was too short to judge, or ""
+  std::string remark = {};  // warning if there is no verdict, or ""
+  std::string note = {};    // note that the run was too short to judge, or ""
 };
 
 // Returns when the model is written, or at once for a run that is finished

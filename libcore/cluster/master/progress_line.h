@@ -14,7 +14,7 @@ class ProgressLine {
   // Takes notice of what was done up to now; cheap.
   void observe(RunContext& context);
   // "epoch 2/5  loss 0.123  1234 examples/s  45.1 kB/s  2 workers  1:23 left".
-  // detail: and what the exchange does.
+  // detail: with the work of the exchange.
   std::string text(RunContext& context, const Coordinator& coordinator,
                    bool detail) const;
 
@@ -22,7 +22,7 @@ class ProgressLine {
   double since_ = -1;
   std::int64_t examples_ = 0;
   std::uint64_t bytes_ = 0;
-  double examples_per_second_ = 0, bytes_per_second_ = 0;  // smoothed
+  double examples_per_second_ = 0, bytes_per_second_ = 0;  // smoothed speeds
 };
 
 }  // namespace dl::cluster

@@ -46,41 +46,45 @@ struct RunContext {
 
   const Settings settings;
   const Limits limits;
-  const std::string run;  // id of this master's start
+  const std::string run;  // id of this start of the master
   const std::uint64_t incarnation;
   EventLog& events;
   MasterLink& link;
   const Log log;
 
-  UpdateLog* updates = nullptr;  // null: not logged
+  UpdateLog* updates = nullptr;  // null if updates are not logged
 
   data::Catalogue training, evaluation;
-  std::vector<std::string> training_files, evaluation_files;  // their names
+  // Names of the shards.
+  std::vector<std::string> training_files, evaluation_files;
   RunState state;
-  std::optional<double> loss_of_chance;             // nn/data/baseline_loss.h
-  std::optional<double> label_weight;               // in that
-  std::string remedy_of_scale;                      // final_warnings.h
-  std::optional<nn::UpdaterConfig> shared_updater;  // if gradients are shared
+  std::optional<double> loss_of_chance;  // nn/data/baseline_loss.h
+  std::optional<double> label_weight;    // weight of labels in loss_of_chance
+  std::string remedy_of_scale;           // final_warnings.h
+  // Set if gradients are shared.
+  std::optional<nn::UpdaterConfig> shared_updater;
   Membership members;
   FeedSource feed;
-  SlotOwners slots;                                      // averaging
-  UpdateCheck update_check;                              // sharing
-  std::optional<exchange::GradientDiversity> diversity;  // ... if it counts
-  Caution caution;                                       // beside it
+  SlotOwners slots;          // owners of slots, in averaging
+  UpdateCheck update_check;  // checks of Updates, in sharing
+  // Diversity, if it counts.
+  std::optional<exchange::GradientDiversity> diversity;
+  Caution caution;  // caution beside diversity
   ToldLosses told_losses;
-  ResultAudit audit;  // averaging
+  ResultAudit audit;  // audit of Results, in averaging
   Report report;
   // Looks at a record of the run's data as workers do.  Throws Error: kData,
-  // "'x.dls', record 17: ...", it is of no use; kNoInput, kIo, kProtocol.
+  // "'x.dls', record 17: ...", the record is of no use; kNoInput, kIo,
+  // kProtocol.
   std::function<void(const Fetch&)> examine;
   // Whether examples of the training data are out of all proportion to others:
   // "'x.dls', record 17, ..."; "": none.  Throws as examine.
   std::function<std::string(const data::ExampleRun&)> odd_values =
       [](const data::ExampleRun&) { return std::string(); };
-  // The loss of the parameters as they are; nothing: it is not known.
+  // The loss of the present parameters, or nothing if it is not known.
   std::function<std::optional<OwnLoss>()> own_loss =
       []() -> std::optional<OwnLoss> { return std::nullopt; };
-  // The loss of other parameters and statistics on fewer mini-batches.
+  // The loss of these parameters and statistics, on fewer mini-batches.
   std::function<std::optional<OwnLoss>(std::span<const float>,
                                        std::span<const float>)>
       loss_of = [](std::span<const float>,
@@ -88,43 +92,46 @@ struct RunContext {
     return std::nullopt;
   };
   std::optional<Error> failure;     // see fail()
-  std::optional<Error> gone_wrong;  // see result_handler.h; without a remedy
+  std::optional<Error> gone_wrong;  // see result_handler.h; names no remedy
   bool save_soon = false;           // a checkpoint is due now
-  double alone_seconds = 0;  // averaging: of a mini-batch of the one replica
-  // Averaging: sums by workers that failed in a row, and when the master makes
-  // all of them for that.
+  // Averaging: seconds of a mini-batch of the only replica.
+  double alone_seconds = 0;
+  // Averaging: number of sums by workers that failed in a row, and the time for
+  // which the master therefore makes all sums.
   struct {
     int failures = 0;
     double pause = 0, not_before = 0;
   } reduction;
-  double now = 0;  // monotonic, as of the message in hand
+  double now = 0;  // monotonic time of the message in hand
   std::uint64_t next_lease = 1;
-  std::int64_t absent = 0;  // of limits.min_workers, not to be waited for
+  std::int64_t absent = 0;  // number of limits.min_workers that will not come
   // Sync: the members that average among themselves, as they were told last.
   struct {
     std::uint64_t id = 0, reporter = 0;
     std::vector<std::uint64_t> members;
   } parties;
-  std::size_t counted = 0;     // sharing: Membership::counted(), of late
-  std::uint64_t checks = 0;    // ... comparisons of replicas so far
-  std::uint64_t averages = 0;  // ... and Statistics told
-  std::vector<std::uint64_t> sharing_owners;  // sharing_rounds.h
-  // Averaging: what parameters digest to after the last rounds, by version.
-  // Two are open, and one is told of later by who waits with it.
+  std::size_t counted = 0;   // sharing: latest number of Membership::counted()
+  std::uint64_t checks = 0;  // sharing: number of comparisons of replicas
+  std::uint64_t averages = 0;  // sharing: number of Statistics sent
+  // Owners of slots, sharing_rounds.h.
+  std::vector<std::uint64_t> sharing_owners;
+  // Averaging: digests of the parameters after the last rounds, by version. Two
+  // rounds are open, and a worker may report one later.
   static constexpr std::size_t kRoundDigests = 8;
   std::map<std::uint64_t, std::uint64_t> round_digests;
-  std::size_t updater_elements = 0;  // sharing: of a worker's updater
-  eval::Subjects subjects;           // of evaluations
+  // Sharing: elements of a worker's updater state.
+  std::size_t updater_elements = 0;
+  eval::Subjects subjects;  // subjects of evaluations
 
   MessageSender outgoing{*this};
   ResultHandler answers{*this};
-  std::unique_ptr<Phase> phase;  // what is worked on; null: nothing
+  std::unique_ptr<Phase> phase;  // present phase; null if there is none
 
-  // Takes in Beat.exchange, and writes an event of it when one is due.
+  // Adds Beat.exchange up, and writes an "exchange" event when one is due.
   void note_exchange(const Member& member, const Json& exchange);
   void write_exchange(std::uint64_t worker, bool all);
 
-  // The run ends with this error, once its state is saved.
+  // Ends the run with this error once its state is saved.
   void fail(Error error);
 };
 

@@ -14,24 +14,24 @@ namespace dl::cluster {
 
 class DivergenceGuard {
  public:
-  // hooks: go_back and where_model are called.
+  // hooks: calls go_back and where_model.
   DivergenceGuard(RunContext& context, const Hooks& hooks,
                   Checkpointer& checkpoints)
       : context_(context), hooks_(hooks), checkpoints_(checkpoints) {}
 
-  // Looks at the losses, and at answers that nobody can give any more.
-  // ending: the losses do not count.  True: the run went back, as by
-  // go_back().
-  // Throws Error: it cannot go on.
+  // Looks at the losses, and at answers that no worker can give any more.
+  // ending: the losses do not count.  Returns true if the run was rolled back,
+  // as by go_back().
+  // Throws Error: the run cannot continue.
   bool watch_training(bool ending);
-  // If only the losses of one worker are bad, beside those of others or that of
-  // the run's own parameters, that is put out, and the run goes on as it is.
-  // False: it is not so.
+  // If only the losses of one worker are bad, compared with those of others or
+  // of the run's own parameters, removes that worker and returns true; the run
+  // continues as it is.
   bool blame_worker();
   // Looks at the held-out scores so far.
   void watch_score();
-  // Takes the run back to before its training went wrong, and saves it; there
-  // is no phase then.  False: it is not wanted, or not possible.
+  // Rolls the run back to before its training went wrong, and saves it; there
+  // is no phase then.  Returns false if that is not wanted, or not possible.
   bool go_back(const std::string& why);
 
  private:
@@ -45,7 +45,7 @@ class DivergenceGuard {
   RunContext& context_;
   const Hooks& hooks_;
   Checkpointer& checkpoints_;
-  bool said_ = false;  // that training goes wrong
+  bool said_ = false;  // whether the user was told that training goes wrong
 };
 
 }  // namespace dl::cluster

@@ -21,8 +21,8 @@ void judge(const MasterOptions& options, const RunConfig& plan,
 // clause that others follow; "": it is not for these.
 std::string remedy_of_scale(const RunConfig& plan);
 
-// Sharing: that the model lacks much of what workers have learnt; "": it does
-// not.
+// Sharing: warning that the model lacks much of what workers have learnt, or
+// "".
 std::string lack_of_model(const MasterOptions& options, const Report& report,
                           const RunState& state);
 

@@ -26,41 +26,41 @@ class Losses {
  public:
   static constexpr std::size_t kWitnesses = 3;
 
-  // The member was lost with a lease of the mini-batch; at_hand: over this very
-  // one, as it had said.
+  // Notes that the member was lost with a lease of the mini-batch; at_hand:
+  // while it trained this mini-batch, as it had said.
   void add(std::int64_t batch, const Member& member, bool at_hand);
-  // The process is there after all.
+  // Notes that the process was not lost after all.
   void forgive(std::uint64_t process);
-  // The mini-batches are done.
+  // Notes that the mini-batches are done.
   void settle(std::int64_t first, std::int64_t count);
   bool concern(std::int64_t batch) const { return lost_.contains(batch); }
 
-  // Whether the member may do the mini-batch: no other of these has less to do
-  // with those who were lost with it.
+  // Whether the member may do the mini-batch: none of the others has less in
+  // common with the processes that were lost with it.
   bool may(const Member& member, std::int64_t batch,
            const std::vector<Member*>& workers) const;
 
   // "3 workers, a (worker 1), b (worker 2)" if the mini-batch is to blame:
   // three died over it, on three hosts or on all that there are, also one of
   // those whose work was good before, if others are like that.  Else "".
-  // others: who else is there.
+  // others: the other members.
   std::string victims(std::int64_t batch,
                       const std::vector<Member*>& others) const;
 
  private:
   struct Loss {
     std::string name, host, key, description;
-    std::uint64_t process = 0;  // the last one
-    int at_hand = 0;            // processes that died over it
-    bool last_at_hand = false;  // ... the last one did
-    bool proven = false;        // one of them had given good answers
+    std::uint64_t process = 0;  // last process that was lost
+    int at_hand = 0;            // number of processes that died over it
+    bool last_at_hand = false;  // whether the last one died over it
+    bool proven = false;        // whether one of them had given good answers
   };
   void set_process(Loss& loss, std::int64_t batch, std::uint64_t process);
   static int kinship(const Loss& loss, const Member& member);
   int rank(const Member& member, const std::vector<Loss>& lost) const;
 
-  std::map<std::int64_t, std::vector<Loss>> lost_;  // by mini-batch
-  // The mini-batches of losses, by their processes.
+  std::map<std::int64_t, std::vector<Loss>> lost_;  // losses by mini-batch
+  // Mini-batches of the losses, by lost process.
   std::map<std::uint64_t, std::set<std::int64_t>> batches_;
 };
 

@@ -18,12 +18,12 @@ namespace dl::cluster {
 
 class UpdateCheck {
  public:
-  // A threshold may be so many times the largest of late.
+  // Greatest ratio of a threshold to the largest one of late.
   static constexpr double kProportion = 1000;
 
   explicit UpdateCheck(const exchange::ThresholdRule& rule);
 
-  // Where a run goes on that has come to this threshold, if it is not 0.
+  // Begins with the threshold of a run that is resumed, if it is not 0.
   void start_from(double threshold);
 
   // Why the update's threshold and quanta cannot be accepted; "": they can.
@@ -32,7 +32,7 @@ class UpdateCheck {
                        std::span<const float> parameters);
   // The update that fault_of() passed last was applied.
   void accepted(const Update& update);
-  // Mass of that update.
+  // Mass of the update that fault_of() passed last.
   const exchange::Mass& mass() const { return mass_; }
 
  private:

@@ -30,7 +30,8 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // The loop moves; next it is at `what` (a literal) of `detail` (likewise).
+  // Notes that the loop moves; its next work is `what` of `detail`, both
+  // literals.
   void turn(std::string_view what, std::string_view detail = {});
 
  private:
@@ -49,7 +50,8 @@ class Watchdog {
   std::thread thread_;
 };
 
-// As a second signal to stop does: what is unfinished goes, the status is 75.
+// Ends the process as a second signal to stop does: unfinished work is dropped,
+// and the status is 75.
 void end_at_once();
 
 }  // namespace dl::cluster

@@ -21,29 +21,30 @@ namespace dl::cluster {
 class ChildProcess {
  public:
   struct Order {
-    std::vector<std::string> words;        // the first: a program, as in PATH
-    std::vector<std::string> environment;  // "NAME=VALUE", all of it
-    // Its standard input begins with this, and ends when we do.  At most 4096
-    // bytes.
+    std::vector<std::string> words;  // program, found in PATH, and arguments
+    // The whole environment, "NAME=VALUE".
+    std::vector<std::string> environment;
+    // Beginning of its standard input, which ends when this process does.  At
+    // most 4096 bytes.
     std::string input;
-    bool heard = false;  // what it writes comes to output(), not to stderr
+    bool heard = false;  // output goes to output(), not to stderr
   };
   // Throws Error: kUnavailable, the program cannot be started.
   explicit ChildProcess(Order order);
-  ~ChildProcess();  // does not end it
+  ~ChildProcess();  // does not end the process
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;
 
   pid_t pid() const { return pid_; }
-  // How it has ended, once.
+  // Exit status of the process, returned once.
   std::optional<ProcessEnd> take_end();
-  // Output that nobody has read yet; the rest of much another time.  wait: for
-  // its first byte, at most.
+  // Returns output that was not read yet; much output comes in several calls.
+  // wait: longest time to wait for its first byte.
   std::string output(std::chrono::milliseconds wait = {});
   static constexpr std::size_t kAtOnce = std::size_t{1} << 20;
-  // To it and what it has started.
+  // Sends the signal to the process and all processes that it has started.
   void send(int signal) const noexcept;
-  // Its standard input ends.
+  // Ends its standard input.
   void close_input() noexcept;
 
  private:

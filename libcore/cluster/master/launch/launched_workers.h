@@ -18,8 +18,9 @@ namespace dl::cluster {
 
 class LaunchedWorkers {
  public:
-  // Starts all.  told: where the socket is for other hosts; local_threads: of a
-  // worker of this one.  Both references must outlive it.
+  // Starts all workers.  told: address of the socket for other hosts.
+  // local_threads: threads of a worker of this host.  Both references must
+  // outlive this object.
   // Throws Error: kUnavailable, a program cannot be started.
   LaunchedWorkers(const MasterOptions& options, RouterSocket& socket,
                   const std::string& told, int local_threads, const Log& log);
@@ -29,18 +30,19 @@ class LaunchedWorkers {
   // seconds; as look_after().
   std::optional<RouterSocket::Incoming> first_word(SocketLink& link,
                                                    double wait);
-  // Takes note of who has ended, and starts others in their place.  Null: there
-  // is no run yet.
+  // Notes which workers have ended, and starts others in their place.  Null:
+  // there is no run yet.
   // Throws Error: kUnavailable, none lives; of the status of the last worker,
   // one of this host that would not fare better another time.
   void look_after(Coordinator* coordinator, RunContext* context);
-  // The same while the run stops: nobody is replaced.
+  // look_after() while the run stops: no worker is replaced.
   void let_go(Coordinator& coordinator);
 
-  // As StartedWorkers has them.
+  // See StartedWorkers.
   std::vector<StartedWorkers::Ended> reap() { return workers_.reap(); }
   bool has(const std::string& name) const { return workers_.has_started(name); }
-  // Whether the name is one of theirs, and this is not the worker that has it.
+  // Whether the name belongs to one of these workers, and this key or process
+  // does not.
   bool reserves(const Hello& hello, const std::string& key) const;
   void finish(double seconds) noexcept { workers_.finish(seconds); }
   Json hosts(const std::map<std::string, std::int64_t>& batches) const {
@@ -58,9 +60,9 @@ class LaunchedWorkers {
   const MasterOptions& options_;
   RouterSocket& socket_;
   const Log& log_;
-  std::map<std::string, std::string> keys_;  // public ones, by worker's name
+  std::map<std::string, std::string> keys_;  // public keys, by worker's name
   StartedWorkers workers_;
-  double next_look_ = 0;  // when
+  double next_look_ = 0;  // time of the next look
 };
 
 }  // namespace dl::cluster

@@ -28,15 +28,16 @@ class StartedWorkers {
   struct Hooks {
     // The lines that a worker's standard input begins with: its keys.
     std::function<std::string(const std::string& name)> input;
-    // The process of that name is gone.
+    // Notes that the process of this worker has ended.
     std::function<void(const std::string& name)> gone;
-    // Shows a line that a worker elsewhere wrote.
+    // Shows a line that a worker on another host wrote.
     std::function<void(const std::string& line)> show;
   };
-  // restarts: of a worker that dies again and again, and does no work between.
+  // restarts: number of restarts in a row of a worker that dies without working
+  // in between.
   StartedWorkers(WorkerCommand command, std::vector<WorkerPlace> places,
                  int restarts, Hooks hooks, Log log);
-  ~StartedWorkers();  // finish(2 s)
+  ~StartedWorkers();  // as finish(2 s)
   StartedWorkers(const StartedWorkers&) = delete;
   StartedWorkers& operator=(const StartedWorkers&) = delete;
 
@@ -44,28 +45,30 @@ class StartedWorkers {
   void start();
 
   struct Ended : ProcessEnd {
-    pid_t pid;  // 0: on another host
+    pid_t pid;  // process id; 0 on another host
     std::string name;
     std::size_t place;
     bool here() const { return pid != 0; }
   };
-  // Workers that have ended since the last call; shows what workers wrote.
+  // Returns the workers that ended since the last call, and shows output.
   std::vector<Ended> reap();
-  // It is a member of the run, silent or not; it has trained something.
+  // Notes that the worker is a member of the run, silent or not, and that it
+  // has trained something.
   void note_member(const std::string& name, bool silent);
   void note_work(const std::string& name);
-  // Whether it means that another worker there would fare no better.
+  // Whether the status means that another worker there would fare no better.
   static bool is_final(int status);
-  // Has who ended started again, at once or a little later, or gives it up.
+  // Has an ended worker started again, at once or a little later, or gives it
+  // up.
   void replace(const Ended& ended);
-  // Starts whose time has come; who cannot be started fails again.
+  // Starts the workers that are due; one that cannot be started fails again.
   void start_due();
 
-  std::vector<std::string> running() const;  // names
+  std::vector<std::string> running() const;  // names of running workers
   bool has_started(const std::string& name) const;
-  // Whether one that is started, or will be, may have the name.
+  // Whether a worker that is started, or will be, may have the name.
   bool may_be_called(const std::string& name) const;
-  // Whether one of that name lives; of this host, with that process.
+  // Whether a worker of this name lives; on this host with this process.
   bool is_running(const std::string& name, std::int64_t pid) const;
   // Whether a worker of another place is there, or will be.
   bool others_live(std::size_t place) const;
@@ -78,25 +81,26 @@ class StartedWorkers {
   // joined, or is silent.
   void finish(double seconds) noexcept;
 
-  // Outcome of each other host, as Report::hosts has it; null: there is none.
-  // batches: committed, by worker's name.
+  // Outcome of each other host, as Report::hosts has it; null if there is none.
+  // batches: committed mini-batches by worker's name.
   Json hosts(const std::map<std::string, std::int64_t>& batches) const;
 
  private:
   struct Place : WorkerPlace {
     std::optional<ChildProcess> process = {};
-    std::string name = "";                // of the process
-    std::string input = "";               // ... that it began with
-    std::vector<std::string> names = {};  // of all that were here
-    std::string unshown = "";             // the beginning of a line
-    bool is_cut = false;                  // ... was shown, and not its rest
-    LineLimit lines{1000};                // a minute
-    int failures = 0;                     // in a row, without work
+    std::string name = "";   // name of the present process
+    std::string input = "";  // beginning of the process's standard input
+    // Names of all processes of this place.
+    std::vector<std::string> names = {};
+    std::string unshown = "";  // output that is no whole line yet
+    bool is_cut = false;       // the line's beginning was shown
+    LineLimit lines{1000};     // limit of lines a minute
+    int failures = 0;          // failures in a row without work between
     int restarts = 0;
-    std::optional<double> due = {};       // when it starts again
-    bool speaks = false, worked = false;  // the process, as a member
+    std::optional<double> due = {};       // time of the next start
+    bool speaks = false, worked = false;  // state of the process as a member
     bool ever_joined = false, given_up = false;
-    std::string last = "";  // how one ended that was to go on
+    std::string last = "";  // last end of a process that should have gone on
   };
 
   void start(Place& place);

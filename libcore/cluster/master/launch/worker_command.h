@@ -8,9 +8,9 @@
 
 namespace dl::cluster {
 
-// Where a worker is to be.
+// Place where a worker is to run.
 struct WorkerPlace {
-  std::string host;  // as ssh takes it; "": this one
+  std::string host;  // name of the host for ssh; "": this host
   int local_rank = 0, local_size = 1;
 };
 
@@ -19,21 +19,24 @@ std::vector<WorkerPlace> worker_places(int local,
                                        const std::vector<std::string>& hosts);
 
 struct WorkerCommand {
-  std::string local_endpoint, endpoint;  // of the master, from here and there
-  std::string rsh;                       // "ssh -o BatchMode=yes"
-  std::string remote;  // what starts dl-worker there; "": as here
+  // Address of the master, from this and from other hosts.
+  std::string local_endpoint, endpoint;
+  std::string rsh;  // "ssh -o BatchMode=yes"
+  // Command that starts dl-worker on other hosts; "": the same as here.
+  std::string remote;
   std::string device = "cpu", precision = "float32";
-  int local_threads = 1, threads = 0;  // here and there; 0: as it finds
-  bool keys = false;                   // on standard input
+  // Threads on this and on other hosts; 0: the worker chooses.
+  int local_threads = 1, threads = 0;
+  bool keys = false;  // whether keys come on standard input
   bool insecure = false, quiet = true;
 };
 
-// The words of it.
+// The words of the command.
 std::vector<std::string> words_of(const WorkerCommand& command,
                                   const WorkerPlace& place,
                                   const std::string& name);
-// Ours without the defaults of dl-worker's options, which are for workers that
-// the user starts; with what tells the worker which of this host's it is.
+// This process's environment without defaults of dl-worker's options, which are
+// for workers that the user starts, and with the worker's number on this host.
 std::vector<std::string> environment_of(const WorkerPlace& place);
 
 }  // namespace dl::cluster

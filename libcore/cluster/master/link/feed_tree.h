@@ -21,7 +21,7 @@ class FeedTree {
  public:
   explicit FeedTree(RunContext& context);
 
-  // Gives places to those who came, and to the children of those who left.
+  // Gives places to new members, and to the children of members that left.
   void tick();
   void take(Member& member, const Listening& listening);
   void take(Member& member, const Fed& fed);

@@ -14,12 +14,13 @@
 
 namespace dl::cluster {
 
-constexpr std::chrono::milliseconds kPause{50};  // between two looks
+// Longest pause between two looks at sockets.
+constexpr std::chrono::milliseconds kPause{50};
 
 class MasterLink {
  public:
   virtual ~MasterLink() = default;
-  // As RouterSocket's.
+  // Functions as in RouterSocket.
   virtual std::optional<RouterSocket::Incoming> receive(
       std::chrono::milliseconds wait, std::span<const int> wake) = 0;
   virtual bool send(const std::string& peer, const SharedMessage& message,

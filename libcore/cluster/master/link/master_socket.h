@@ -18,7 +18,8 @@ namespace dl::cluster {
 
 class MasterSocket {
  public:
-  // folder: of the run; run: this start of its master.  All must outlive it.
+  // folder: the run directory; run: id of this start of the master.  All
+  // references must outlive this object.
   MasterSocket(const MasterOptions& options, const std::string& folder,
                const std::string& run, const Log& log)
       : options_(options), folder_(folder), run_(run), log_(log) {}
@@ -27,10 +28,10 @@ class MasterSocket {
   // Throws Error: kUsage, kUnavailable, the address cannot be had.
   void open(const Sizes& sizes);
   bool is_open() const { return socket_ != nullptr; }
-  // Once it is open:
+  // Functions for an open socket:
   RouterSocket& socket() { return *socket_; }
   std::string endpoint_for_others() const;
-  // Says where it is: again when it has another key.
+  // Reports the socket's address; again after another key.
   void announce() const;
   // Tells workers that wait for the run, or have lost it, not to wait any
   // longer.

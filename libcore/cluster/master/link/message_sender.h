@@ -18,28 +18,28 @@ class MessageSender {
  public:
   explicit MessageSender(RunContext& context) : context_(context) {}
 
-  // False: it did not go out; the member is left alone for a moment.
-  // feed: as Envelope's.
+  // False: the message was not sent, and the member is sent nothing for a
+  // moment. feed: as in Envelope.
   bool send(Member& member, Message message, std::uint64_t feed = 0);
   bool send(Member& member, const SharedMessage& message,
             std::uint64_t feed = 0);
 
-  // The message follows the state's last step: adds it to the feed and sends it
-  // to all members that are in step and that nobody else feeds.  Those whom it
-  // does not reach are out of step; they are returned.
+  // Adds the message, which follows the state's last step, to the feed, and
+  // sends it to all members that are in step and fed by the master.  Returns
+  // the members that it does not reach; they are then out of step.
   std::vector<Member*> tell_all(Message message);
-  // for_origin: what that member gets in its place, in a star.
+  // for_origin: message for the member `origin` instead, in a star.
   std::vector<Member*> tell_all(Message message, std::uint64_t origin,
                                 Message for_origin);
-  // Sends what the member missed of the feed in (after, upto], or makes it out
-  // of step.
+  // Sends the member the messages (after, upto] of the feed, or puts it out of
+  // step.
   void refill(Member& member, std::uint64_t after, std::uint64_t upto);
   // The member is fed by the master itself from now on.
   void unseat(Member& member);
 
   // Sends State unless the member has the current one; or, to a replica that
   // comes back, the updates that it missed, if they are known and fewer bytes.
-  // False: not possible now.
+  // Returns false if that is not possible now.
   bool bring_up_to_date(Member& member);
 
  private:
@@ -50,7 +50,8 @@ class MessageSender {
 
   RunContext& context_;
   std::uint64_t sequence_ = 0;
-  // The State that was sent last, while somebody has still to get it, and when.
+  // The last State, while it still waits to be sent, and the time when it was
+  // made.
   std::weak_ptr<const Message> state_;
   std::uint64_t state_version_ = 0;
   double state_made_ = -1;

@@ -15,18 +15,18 @@ namespace dl::cluster {
 
 class RecordServer {
  public:
-  // record: a record's bytes; throws Error if it cannot be had.
+  // record: returns a record's bytes; throws Error if it cannot be read.
   RecordServer(RunContext& context,
                std::function<std::vector<std::byte>(const Fetch&)> record)
       : context_(context), record_(std::move(record)) {}
 
-  // Throws Error: kProtocol, there is no such record, or it asks for more than
-  // it takes.
+  // Throws Error: kProtocol, there is no such record, or the member asks for
+  // more records than it takes.
   void take(Member& member, const Fetch& fetch);
   // Throws Error: kProtocol, there is no such record.
   void require_record(bool evaluation, std::uint32_t shard,
                       std::uint32_t record) const;
-  // Serves who has taken its last one since.
+  // Serves members that have taken their last record.
   void tick();
 
  private:
@@ -35,7 +35,7 @@ class RecordServer {
 
   RunContext& context_;
   std::function<std::vector<std::byte>(const Fetch&)> record_;
-  std::set<std::uint64_t> waiting_;  // members that want more
+  std::set<std::uint64_t> waiting_;  // members that wait for records
 };
 
 }  // namespace dl::cluster

@@ -26,22 +26,23 @@ class ResultHandler {
  public:
   explicit ResultHandler(RunContext& context) : context_(context) {}
 
-  // A good answer: counts and records the commit.  more: of its event.
+  // Counts and records the commit of a good answer.  more: further keys of its
+  // event.
   void accept(Member& member, const Lease& lease, std::int64_t first,
               std::int64_t count, std::int64_t examples, double loss_sum,
               std::size_t bytes, const Json& more = Json::object());
 
-  // Work that came too late is refused.  Throws Error: kProtocol, there never
+  // Refuses an answer that came too late.  Throws Error: kProtocol, there never
   // was such a lease.
   void refuse(Member& member, std::uint64_t lease, std::uint64_t fence,
               std::int64_t batch = -1);
 
-  // Throw Error: kProtocol, the lease was given to nobody; the member was asked
-  // for no other Digest.
+  // Throw Error: kProtocol, the lease was never granted; the member was asked
+  // for no further Digest.
   void require_given(std::uint64_t lease) const;
   void count_digest(Member& member) const;
-  // A replica is not what it should be: counts it, and takes the member out of
-  // step.  what: "update 7".
+  // Counts a replica that differs, and takes the member out of step. what:
+  // "update 7".
   void note_difference(Member& member, const std::string& what,
                        std::uint64_t digest, std::uint64_t want);
 
@@ -53,31 +54,31 @@ class ResultHandler {
   // alone, or nobody else is there.
   void reject(Member& member, std::int64_t batch, const std::string& why,
               Code code = Code::kConfig);
-  // As if none had ever been rejected.
+  // Forgets all rejections.
   void forgive();
-  // Counts and records that the member gave a mini-batch back.
+  // Counts and records that the member gave back a mini-batch.
   void note_fault(const Member& member, std::int64_t batch,
                   const std::string& why);
   static constexpr const char* kRejectionRemedy =
       "; lower the learning rate or look at the data";
   static constexpr int kMostRejections = 8;
-  static constexpr int kRejectionsTold = 10;     // in a minute
-  static constexpr std::size_t kMostDoubts = 3;  // workers, for a mini-batch
+  static constexpr int kRejectionsTold = 10;  // number told in a minute
+  // Number of workers, for one mini-batch.
+  static constexpr std::size_t kMostDoubts = 3;
 
  private:
   bool nobody_can_train(std::int64_t batch, Code code);
   bool anybody_but(const Member& member);
 
   RunContext& context_;
-  // Doubts of this epoch: of which parties the answer for a mini-batch was
-  // rejected.
+  // Parties whose answers for a mini-batch of this epoch were rejected.
   std::int64_t doubts_epoch_ = 0;
   std::map<std::int64_t, std::set<std::uint64_t>> doubts_;
   LineLimit rejections_told_{kRejectionsTold};
 };
 
 bool all_finite(const std::vector<float>& values);
-// Whether a loss, summed over so many examples, is one that can be added up.
+// Whether a loss, summed over so many examples, can be added to other losses.
 bool sound_loss(double loss_sum, std::int64_t examples);
 
 }  // namespace dl::cluster

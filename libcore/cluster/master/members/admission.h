@@ -16,21 +16,21 @@ namespace dl::cluster {
 
 class Admission {
  public:
-  // hooks: welcome, is_reserved and computes_with are called.
+  // hooks: calls welcome, is_reserved and computes_with.
   Admission(RunContext& context, MemberWatch& watch, const Hooks& hooks)
       : context_(context), watch_(watch), hooks_(hooks) {}
 
-  // Takes in a Hello: whoever says it becomes a member, or is refused.
+  // Handles a Hello: its sender becomes a member, or is refused.
   void admit(const RouterSocket::Incoming& incoming);
-  // Has somebody that is no member say Hello again.
+  // Has a sender that is no member say Hello again.
   void send_away(const RouterSocket::Incoming& incoming);
-  // The key of one use that the process used is of no use any more; all that
-  // were used.
+  // Makes the key for one process that this process used invalid; or all such
+  // keys that were used.
   void retire_key_of(std::uint64_t process);
   void retire_keys();
 
  private:
-  static constexpr int kRefusalsTold = 20;  // in a minute
+  static constexpr int kRefusalsTold = 20;  // number told in a minute
 
   void check_name(const Member& newcomer) const;
   void check_same(const Member& old, const Member& newcomer);
@@ -47,7 +47,7 @@ class Admission {
   RunContext& context_;
   MemberWatch& watch_;
   const Hooks& hooks_;
-  // Keys of one use, and whose they are, or were: Hello.process.
+  // Keys for one process, and Hello.process of the process that used each.
   std::map<std::string, std::uint64_t> once_;
   LineLimit refusals_{kRefusalsTold};
 };

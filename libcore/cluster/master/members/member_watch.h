@@ -11,7 +11,7 @@
 
 namespace dl::cluster {
 
-// Counts the loss of a member, and says it.  then: what comes of it, "; ...".
+// Counts and reports the loss of a member.  then: consequence, "; ...".
 void tell_lost(RunContext& context, const Member& member,
                const std::string& why, const std::string& then = "");
 
@@ -20,12 +20,12 @@ class MemberWatch {
   explicit MemberWatch(RunContext& context) : context_(context) {}
 
   void tick();
-  // Before somebody is let in: what it had may have ended a moment ago, and
-  // then that is why, not that it joins again.
+  // Call before a worker is let in: its old connection may have ended a moment
+  // ago, and then that is the reason of the loss, not the new Hello.
   void watch_connections();
 
-  // The member's work goes back to the queue.  gone: it is no member any more.
-  // failed: it may have been its work.
+  // Returns the member's work to the queue.  gone: it is no member any more.
+  // failed: its work may have been the cause.
   void lose(Member& member, const std::string& why, bool gone,
             bool failed = true);
 
@@ -37,7 +37,7 @@ class MemberWatch {
   void put_out(Member& member);
 
   RunContext& context_;
-  double next_look_ = 0, next_comparison_ = 0;  // when
+  double next_look_ = 0, next_comparison_ = 0;  // times of the next looks
 };
 
 }  // namespace dl::cluster

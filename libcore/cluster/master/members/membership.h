@@ -29,81 +29,80 @@
 
 namespace dl::cluster {
 
-// Nothing is sent to a member for so long after something went wrong with it.
+// Nothing is sent to a member for this time after sending to it failed.
 constexpr double kRetry = 0.25;  // seconds
 
-// A process whose connection ended has said Hello on another one by then.
+// A live process whose connection ended says Hello on another one in this time.
 constexpr double kReturn = 1;  // seconds
 
 // A member's place in the tree, feed_tree.h.
 struct Seat {
-  std::uint64_t parent = 0;   // where it was told to go; 0: the master
-  std::uint64_t fed_by = 0;   // who sends it the feed, Membership::set_feeder()
-  bool asked = false;         // to listen
-  bool placed = false;        // it was sent to a parent once
-  std::string endpoint;       // where it listens for others; "": not yet
-  bool beside = false;        // it is on the master's host
-  double not_before = 0;      // it is left where it is until then
-  int misses = 0;             // parents that it could not reach, in a row
-  std::uint64_t reached = 0;  // a number of the feed that it must get to ...
-  double since = 0;           // ... as of then
+  std::uint64_t parent = 0;   // parent that it was sent to; 0: the master
+  std::uint64_t fed_by = 0;   // sender of its feed, Membership::set_feeder()
+  bool asked = false;         // whether it was asked to listen
+  bool placed = false;        // whether it was sent to a parent once
+  std::string endpoint;       // its address for other workers; "": none yet
+  bool beside = false;        // whether it is on the master's host
+  double not_before = 0;      // time before which its parent stays
+  int misses = 0;             // parents that it missed in a row
+  std::uint64_t reached = 0;  // number of the feed that it must reach
+  double since = 0;           // time when `reached` was set
 };
 
 struct Member {
-  std::uint64_t number = 0;  // in the run, from 1
-  std::string peer;          // the connection's routing id
+  std::uint64_t number = 0;  // number in the run, from 1
+  std::string peer;          // routing id of its connection
   Hello hello;
-  std::string key;       // the connection's public key, Z85; "" without CURVE
-  std::string key_name;  // what it is called; "": it is for one process
-  int hellos = 0;        // on this connection
-  bool ready = false;    // it said Ready
-  bool returns = false;  // a process that was a worker before
+  std::string key;       // public key of its connection, Z85, or ""
+  std::string key_name;  // name of the key; "": for one process only
+  int hellos = 0;        // number of Hellos on this connection
+  bool ready = false;    // whether it said Ready
+  bool returns = false;  // whether its process was a worker before
   bool silent = false;
   bool stuck = false;
   bool barren = false;
-  int times_barren = 0;  // its process was
-  bool proven = false;   // an answer of its process was accepted
-  int rejections = 0;    // of its answers, in a row
-  int violations = 0;    // messages that no worker should send
-  bool faulty = false;   // too many of them, or `unfit`: it is to go
-  std::string unfit;     // why it cannot work here; "": it may
+  int times_barren = 0;  // times that its process was barren
+  bool proven = false;   // whether an answer of its process was good
+  int rejections = 0;    // rejected answers in a row
+  int violations = 0;    // number of wrong messages
+  bool faulty = false;   // too many of these, or `unfit`: to be removed
+  std::string unfit;     // reason why it cannot work here, or ""
 
-  double heard = 0;   // when, monotonic seconds
-  double closed = 0;  // its connection ended; 0: it did not
-  double moved = 0;   // when its progress changed or it got work
-  // When bytes of a message that is not whole came of it, and when bytes moved
-  // on any of its connections: signs of life and of progress, so far as
-  // kLongestTransfer goes.
+  double heard = 0;   // time of its last message, monotonic seconds
+  double closed = 0;  // time when its connection ended, or 0
+  double moved = 0;   // time of its last progress or grant of work
+  // Times when bytes of an incomplete message came from it, and when bytes
+  // moved on any of its connections: signs of life and of progress, up to
+  // kLongestTransfer.
   double flowed_in = 0, flowed = 0;
-  std::uint64_t flow = 0;  // as its last Beat counted
+  std::uint64_t flow = 0;  // flow of its last Beat
   std::uint64_t progress = 0;
-  std::optional<std::uint64_t> first_progress;  // that it told
-  std::uint64_t leased = 0;  // mini-batches since then, of any kind
+  std::optional<std::uint64_t> first_progress;  // progress of its first Beat
+  std::uint64_t leased = 0;  // mini-batches of any kind leased since then
   double examples_per_second = 0;
-  // The mini-batch of a careful task that it was about to do when it last said
-  // so.
+  // The mini-batch of a careful task that its last Beat named as the next.
   std::uint64_t lease_at_hand = 0;
   std::int64_t batch_at_hand = -1;
-  double second_began = 0;  // in which it sent so many Beats
+  double second_began = 0;  // begin of the second that `beats` counts
   int beats = 0;
   std::string doing;
-  std::vector<Fetch> wanted;  // records, while something else waits for it
-  double retry = 0;           // nothing is sent before, after a failed send
+  std::vector<Fetch> wanted;  // records to send after other messages
+  double retry = 0;           // nothing is sent before this time
 
-  bool in_step = false;       // it has the run's State, or is sure to get it
-  Ready had;                  // sharing: what it came with
-  std::uint64_t digests = 0;  // ... the last comparison that it may answer
-  std::int64_t examples = 0;  // committed of it in this epoch
-  std::vector<float> statistics;  // sharing: its latest
-  double batch_seconds = 0;       // to train one, smoothed; 0: not known
-  std::int64_t measured = 0;      // so many of them
-  double busy_since = 0;          // it got work, or trained one; 0: it did not
-  double slow_since = 0;          // a straggler; 0: it is none
-  double told_slower = 0;         // the factor that was told last; 0: none was
+  bool in_step = false;       // whether it has, or will get, the run's State
+  Ready had;                  // sharing: its Ready, with its parameters
+  std::uint64_t digests = 0;  // sharing: last comparison that it may answer
+  std::int64_t examples = 0;  // examples of it committed in this epoch
+  std::vector<float> statistics;  // sharing: its latest running statistics
+  double batch_seconds = 0;   // smoothed seconds of a mini-batch; 0: unknown
+  std::int64_t measured = 0;  // number of mini-batches in batch_seconds
+  double busy_since = 0;      // time of its last grant or mini-batch, or 0
+  double slow_since = 0;      // time since which it is a straggler, or 0
+  double told_slower = 0;     // factor of the last report, or 0
   Seat seat;
 
   bool can_work() const { return ready && is_sound(); }
-  // It can work, or is on its way back to.
+  // Whether it can work, or will soon be able to again.
   bool counts() const { return (ready || returns) && is_sound(); }
   bool is_sound() const { return !silent && !stuck && !barren && !faulty; }
   std::string describe() const;  // "host:812 (worker 3)"
@@ -112,7 +111,7 @@ struct Member {
   std::uint64_t party() const;
 };
 
-// Its own name, or "host:3" after its rank, or "host-812" after its process.
+// Its own name; or "host:3" with its rank, or "host-812" with its process id.
 std::string default_name(const Hello& hello);
 
 // Bytes of one message that move for so long, in seconds, are no sign of life:
@@ -131,20 +130,21 @@ class Membership {
 
   Member* find(const std::string& peer);
   Member* find(std::uint64_t number);
-  // The member with this name and process; pid: 0 for any.
+  // The member with this name and process id; pid 0 matches any.
   Member* find(const std::string& name, std::int64_t pid);
   void remove(const std::string& peer);
-  // The former self of who says Hello, if there is one.
+  // The former self of the process that says Hello, or null.
   void remove_former_self(const Hello& hello);
 
-  // Something of it arrived.  True: it was silent and is back.
+  // Notes that a message of it came.  Returns true if it was silent and is
+  // back.
   bool heard(Member& member, double now);
-  // Takes a Beat.  True: the member was stuck and moves again.
+  // Handles a Beat.  Returns true if the member was stuck and moves again.
   bool beat(Member& member, const Beat& beat, double now);
-  // Bytes move over its connection.
+  // Notes that bytes move over its connection.
   static void note_flow(Member& member, const ConnectionBytes::Flow& flow,
                         double now);
-  // Nobody could be heard for so long, as the master itself stood still.
+  // Adds a time in which no member could be heard, as the master stood still.
   void pardon(double seconds, double now);
 
   // Marks and returns those who fell silent, or whose connection ended
@@ -166,30 +166,32 @@ class Membership {
     return result;
   }
 
-  // Seconds in which a member that has work gave no answer, nor some bytes of
+  // Seconds for which a member that has work gave no answer and no bytes of
   // one.
   static double without_answer(const Member& member, double now) {
     return now - last_sign(member.busy_since, member.flowed);
   }
 
-  // Forgets who has been silent for longest, if many are: it says Hello again
-  // if it speaks.  No pointer to such a member may be in use.
+  // Forgets the member that has been silent for longest, if many are silent; it
+  // says Hello again if it speaks.  No pointer to such a member may be in use.
   static constexpr std::size_t kSilentKept = 32;
   void forget_silent();
 
   // The members that can work, and all that are connected as far as we know,
   // ready or not; in the order in which they joined.
   std::vector<Member*> workers();
-  std::vector<Member*> counted();  // those and who will be again at once
+  // workers(), and those that will be again soon.
+  std::vector<Member*> counted();
   std::vector<Member*> present();
   bool anybody_works() const;
-  // The members that get the feed from the master, likewise.
+  // The members that get the feed from the master, in the order of joining.
   std::vector<Member*> fed_by_master();
-  // From now on `parent` sends it the feed; 0: the master.  Returns who did.
+  // Sets the sender of its feed; 0: the master.  Returns the former one.
   std::uint64_t set_feeder(Member& member, std::uint64_t parent);
-  std::size_t joined() const { return last_number_; }  // in all
+  // Number of members that ever joined.
+  std::size_t joined() const { return last_number_; }
   std::size_t size() const { return members_.size(); }
-  // How many members were looked at to find out about all.
+  // Number of members looked at so far, a measure of the cost.
   std::uint64_t looked_at() const { return looked_at_; }
 
  private:
@@ -200,10 +202,12 @@ class Membership {
   const Member* of_process(std::uint64_t process) const;
   const Member* named(const std::string& name) const;
 
-  std::map<std::uint64_t, Member> members_;                 // by number
-  std::unordered_map<std::string, std::uint64_t> numbers_;  // by peer
-  std::set<std::uint64_t> fed_by_master_;                   // numbers
-  std::deque<std::uint64_t> silent_;  // ... that were, the newest last
+  std::map<std::uint64_t, Member> members_;                 // members by number
+  std::unordered_map<std::string, std::uint64_t> numbers_;  // numbers by peer
+  // Numbers of members fed by the master.
+  std::set<std::uint64_t> fed_by_master_;
+  // Numbers of silent members, the newest last.
+  std::deque<std::uint64_t> silent_;
   std::uint64_t looked_at_ = 0;
   std::uint64_t last_number_ = 0;
 };

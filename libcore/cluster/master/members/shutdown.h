@@ -14,10 +14,10 @@ namespace dl::cluster {
 
 class Shutdown {
  public:
-  // Whether a worker of this name goes.
+  // Whether a worker of this name is to stop.
   using Goes = std::function<bool(const std::string& name)>;
 
-  // Tells the members that go.  code, reason: as in Stop.
+  // Tells the members that are to stop.  code, reason: as in Stop.
   Shutdown(RunContext& context, int code, const std::string& reason, Goes goes);
   static bool everybody(const std::string&) { return true; }
 
@@ -27,12 +27,12 @@ class Shutdown {
   // Bytes moved to or from one that has not left: the news may wait behind a
   // Round that takes long.
   bool flowed_since(double time) const;
-  // A process of the master's host that has ended without a word.
+  // Notes that a process of the master's host has ended without Leave.
   void lost_process(const std::string& name, std::int64_t pid,
                     const std::string& how);
-  // The time is over: who has not answered is lost.
+  // Ends the wait: members that have not answered are lost.
   void end();
-  // Takes messages from now on, instead of Coordinator::handle().
+  // Handles messages from now on, instead of Coordinator::handle().
   void take(const RouterSocket::Incoming& incoming);
 
  private:

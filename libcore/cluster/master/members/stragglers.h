@@ -14,23 +14,24 @@
 
 namespace dl::cluster {
 
-// The member had nothing to do and got work.
+// Notes that the member had nothing to do and got work.
 void note_begun(Member& member, double now);
-// It has trained so many mini-batches, >= 1, since then or the last time.
+// Notes that the member has trained so many mini-batches, >= 1, since then or
+// since the last call.
 void note_trained(Member& member, std::int64_t batches, double now);
 
-// It has not trained them yet, as far as is known.
+// Notes that the member has not yet trained so many, as far as is known.
 void note_at_least(Member& member, std::int64_t batches, double now);
 
-// Seconds that workers need for a mini-batch, each held against the others.
+// Seconds that workers need for a mini-batch, to compare each with the others.
 class Medians {
  public:
   explicit Medians(const std::vector<Member*>& workers);
-  // In seconds, without this member's own; 0: none of the others is known well.
+  // Median in seconds without this member; 0 if no other is known well.
   double of_others(const Member& member) const;
 
  private:
-  std::vector<double> known_;  // in order
+  std::vector<double> known_;  // sorted times
 };
 
 // How long a member that works may give no answer, in seconds, where others
@@ -38,12 +39,12 @@ class Medians {
 // from `least` on, and longer each time that it was too long.
 double longest_without_answer(const Member& member, double median,
                               std::int64_t batches, double least);
-// It is put out at last.
+// A member that was barren so many times is removed.
 constexpr int kMostBarren = 4;
 
 struct Straggler {
   Member* member = nullptr;
-  double factor = 1;  // so many times the median of the others
+  double factor = 1;  // its time divided by the others' median
 };
 
 // Workers that have been much slower than the others for some time, and have

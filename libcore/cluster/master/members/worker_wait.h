@@ -9,11 +9,11 @@
 
 namespace dl::cluster {
 
-constexpr double kSayWaiting = 10;  // seconds between two such lines
+constexpr double kSayWaiting = 10;  // seconds between two lines about waiting
 
 class WorkerWait {
  public:
-  // since: when it began, maybe before there was a context.
+  // since: begin of the wait, maybe before there was a context.
   WorkerWait(RunContext& context, double since);
 
   // Whether enough workers were there once.
@@ -27,7 +27,7 @@ class WorkerWait {
 
   RunContext& context_;
   const double started_;
-  double alone_since_;  // no worker since
+  double alone_since_;  // time since which there is no worker
   double said_;
   bool gathered_ = false;
 };
