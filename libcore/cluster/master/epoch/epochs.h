@@ -17,18 +17,18 @@ namespace dl::cluster {
 
 class Epochs {
  public:
-  // Goes on from context.state.  hooks: keep_best, measured, go_back and
-  // where_model are used.
+  // Continues from context.state.  hooks: uses keep_best, measured, go_back and
+  // where_model.
   Epochs(RunContext& context, const Hooks& hooks, Checkpointer& checkpoints);
 
-  // The first phase, unless there is one.
+  // Begins the first phase, unless there is one.
   void begin();
-  // Hands out work, and goes on to the next phase where one is done.
+  // Hands out work, and begins the next phase when one is done.
   void tick();
-  // Goes back, or ends the run, if training goes wrong.  stopping: the losses
-  // do not count any more.  Throws Error: it cannot go on.
+  // Rolls back, or ends the run, if training goes wrong.  stopping: the losses
+  // do not count any more.  Throws Error: the run cannot continue.
   void watch_training(bool stopping);
-  // No new work once the run's time is over.
+  // Grants no new work once the run's time is over.
   void watch_time();
 
   bool evaluating() const { return evaluation_ != nullptr; }
@@ -55,8 +55,8 @@ class Epochs {
   Checkpointer& checkpoints_;
   DivergenceGuard guard_;
   EarlyStopping early_stopping_;
-  EvaluationRound* evaluation_ = nullptr;  // context.phase, if it is one
-  Json passed_over_;                       // of the epoch, once it is trained
+  EvaluationRound* evaluation_ = nullptr;  // context.phase, if that is one
+  Json passed_over_;  // mini-batches left out of the trained epoch
   bool time_is_up_ = false;
 };
 

@@ -24,20 +24,21 @@
 
 namespace dl::cluster {
 
-// All but what is measured.
+// The part of the estimate that is not measured.
 Estimate estimate_of(const RunConfig& plan, const Limits& limits, bool local);
 
 class EstimateRound : public Phase {
  public:
-  // measured: gets what was found of its hosts, once all is.
+  // measured: receives the figures of its hosts once all are there.
   EstimateRound(RunContext& context, Estimate& measured);
 
-  // Throws Error: kUnavailable, a worker does not answer, unless that is for
-  // Estimate::failure.
+  // Throws Error: kUnavailable, a worker does not answer, unless
+  // Estimate::failure is to say so.
   void tick() override;
   void take(Member& member, const Message& message) override;
   bool done() const override { return stage_ == Stage::kDone || winding_up_; }
-  bool at_boundary() const override { return false; }  // nothing to save
+  // There is nothing to save.
+  bool at_boundary() const override { return false; }
   Ranges committed() const override { return {}; }
 
  protected:
@@ -55,7 +56,7 @@ class EstimateRound : public Phase {
   void ask(Member& member, Probe probe);
   void take_figures(HostFigures& host, const Probed& probed);
   void begin(Stage stage);
-  // Whether it is an answer to what the stage asked for, and no load.
+  // Whether the message answers the stage's Probe, and is no load.
   bool answers(Member& member, const Probed& probed);
   void begin_trips(Trip trip, std::size_t load);
   void ask_trip();
@@ -66,20 +67,20 @@ class EstimateRound : public Phase {
 
   Estimate& measured_;
   const double began_;
-  LeaseTable table_;  // empty: nothing is leased
+  LeaseTable table_;  // always empty, as nothing is leased
   data::Epoch order_{{}, 1, 0, 0, false};
   Stage stage_ = Stage::kComputing;
-  std::map<std::uint64_t, HostFigures> hosts_;  // by member
-  std::set<std::uint64_t> late_;                // who came after those
-  std::size_t computing_ = 0;                   // not yet answered
-  double asked_ = 0;                            // when, the last probe
-  // The line being measured.
+  std::map<std::uint64_t, HostFigures> hosts_;  // figures of hosts, by member
+  std::set<std::uint64_t> late_;                // members that came after those
+  std::size_t computing_ = 0;  // number of answers still to come
+  double asked_ = 0;           // time of the last Probe
+  // State of the line that is measured.
   std::uint64_t current_ = 0;
   Trip trip_ = Trip::kShort;
-  std::size_t load_ = 0;  // bytes of each message
+  std::size_t load_ = 0;  // bytes of a load
   double trips_seconds_ = 0;
   std::int64_t trips_ = 0;
-  std::size_t awaited_ = 0;  // answers of the trip under way
+  std::size_t awaited_ = 0;  // answers to come of the present round trip
 };
 
 }  // namespace dl::cluster

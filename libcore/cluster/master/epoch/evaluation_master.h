@@ -23,11 +23,12 @@ class EvaluationRound : public Phase {
   bool done() const override { return table_.complete() || winding_up_; }
   bool complete() const { return table_.complete(); }
   bool at_boundary() const override { return true; }
-  // The committed ranges of training: context.state.committed stays as it is.
+  // The committed ranges of training, as context.state.committed stays as it
+  // is.
   Ranges committed() const override { return context_.state.committed; }
 
   using Evaluations = std::vector<std::unique_ptr<eval::Evaluation>>;
-  // Once complete(): one of each kind, over all of the data.
+  // One evaluation of each kind, over all data.  Only when complete().
   Evaluations result() const;
 
  protected:
@@ -42,8 +43,8 @@ class EvaluationRound : public Phase {
 
   data::Epoch order_;
   LeaseTable table_;
-  std::map<std::int64_t, Evaluations> parts_;  // by first mini-batch
-  std::vector<double> seconds_;  // a mini-batch took, by the leases done
+  std::map<std::int64_t, Evaluations> parts_;  // results by first mini-batch
+  std::vector<double> seconds_;  // seconds a mini-batch of each finished lease
 };
 
 }  // namespace dl::cluster

@@ -31,10 +31,10 @@ struct Lease {
   std::uint64_t fence = 0;
   std::uint64_t worker = 0;
   std::int64_t first = 0, count = 0;
-  std::int64_t work = 0;       // of these, not passed over when it was granted
-  std::int64_t committed = 0;  // of this work
+  std::int64_t work = 0;       // mini-batches not passed over at the grant
+  std::int64_t committed = 0;  // mini-batches committed
   bool careful = false;        // a worker was lost over one of its mini-batches
-  std::uint64_t twin = 0;  // another lease of the same work; 0: there is none
+  std::uint64_t twin = 0;      // other lease of the same work, or 0
 
   bool has(std::int64_t batch) const {
     return batch >= first && batch < first + count;
@@ -47,13 +47,13 @@ class LeaseTable {
   // outlives the table.
   LeaseTable(std::int64_t batches, std::uint64_t& next_id);
 
-  // Takes over what a checkpoint says, but for what is passed over already.
-  // Before any grant.
+  // Takes over the committed ranges of a checkpoint, except mini-batches that
+  // are passed over already.  Before any grant.
   void restore(const Ranges& committed);
 
-  // Leases the first free range below `end` to a worker: at most `most`
-  // mini-batches.  Nothing if all below it are leased or committed.
-  // may: whether it may do one that another was lost with.
+  // Leases the first free range below `end` to a worker: at most `most` mini-
+  // batches.  Returns nothing if all below `end` are leased or committed.
+  // may: whether the worker may do a mini-batch that another was lost with.
   using May = std::function<bool(std::int64_t batch)>;
   std::optional<Lease> grant(std::uint64_t worker, std::int64_t most,
                              std::int64_t end = INT64_MAX,
@@ -64,40 +64,42 @@ class LeaseTable {
   std::optional<Lease> grant_at(std::uint64_t worker, std::int64_t first,
                                 std::int64_t count);
 
-  // Leases what is left of a lease once more, to another worker: either may
-  // commit it.  Nothing: it has a copy, or nothing is left.
+  // Leases the rest of a lease once more, to another worker; either may commit
+  // it.  Returns nothing if it has a copy, or no rest.
   std::optional<Lease> copy(std::uint64_t id, std::uint64_t worker);
 
   // Whether [first, first + count) may be committed: there is such a lease, its
   // fence is this one, and the mini-batches are in it and not committed yet.
   bool holds(std::uint64_t id, std::uint64_t fence, std::int64_t first,
              std::int64_t count) const;
-  // Commits them if it holds them; else returns false and changes nothing.
+  // Commits these mini-batches if holds() is true; else returns false and
+  // changes nothing.
   bool commit(std::uint64_t id, std::uint64_t fence, std::int64_t first,
               std::int64_t count);
 
-  // The lease is over; the rest of it becomes free, but for what a copy of it
-  // has.  Unknown ids are ignored.
-  // failed: its worker died or stood still over it; the next leases of that
+  // Ends the lease; the rest of it becomes free, except for mini-batches that a
+  // copy of it has.  Unknown ids are ignored.
+  // failed: its worker died or stood still over it; the next leases of this
   // work are careful.
   void finish(std::uint64_t id, bool failed = false);
 
-  // Mini-batch i is to be passed over: it is granted to nobody any more.  What
-  // is committed stays, and what is leased may be committed yet.
+  // Passes over mini-batch i: it is not granted any more.  It stays committed
+  // if it is, and may still be committed if it is leased.
   void condemn(std::int64_t i);
 
   const Lease* find(std::uint64_t id, std::uint64_t fence) const;
-  // A worker's, in the order in which they were granted.
+  // The leases of a worker, in the order in which they were granted.
   std::vector<Lease> of(std::uint64_t worker) const;
-  std::size_t held_by(std::uint64_t worker) const;  // how many these are
-  // Mini-batches of theirs that they have not committed; one that a copy
-  // committed counts until the lease ends.
+  // Number of leases of a worker.
+  std::size_t held_by(std::uint64_t worker) const;
+  // Number of mini-batches in these leases that they have not committed; one
+  // that a copy committed counts until the lease ends.
   std::int64_t left_of(std::uint64_t worker) const;
   const std::map<std::uint64_t, Lease>& leases() const { return leases_; }
 
   std::int64_t batches() const;
   std::int64_t committed() const { return committed_; }
-  std::int64_t prefix() const;  // all below it are settled, it is not
+  std::int64_t prefix() const;  // first mini-batch that is not settled
   // Committed or passed over.
   bool is_settled(std::int64_t batch) const {
     const State state = states_[static_cast<std::size_t>(batch)];
@@ -109,7 +111,7 @@ class LeaseTable {
   bool complete() const { return committed_ + passed_over_ == batches(); }
   std::int64_t free() const;
   std::int64_t leased() const { return leased_; }
-  // Whether one of [first, first + count) is.
+  // Whether one of [first, first + count) is passed over.
   bool any_free(std::int64_t first, std::int64_t count) const;
   bool any_free() const;
   Ranges committed_ranges() const { return ranges(State::kCommitted); }
@@ -125,12 +127,12 @@ class LeaseTable {
   Lease lease_out(std::uint64_t worker, std::int64_t first, std::int64_t count);
 
   std::vector<State> states_;
-  std::vector<std::uint64_t> fences_;  // of each one's last lease
+  std::vector<std::uint64_t> fences_;  // fence of each mini-batch's last lease
   std::vector<bool> careful_, condemned_;
   std::map<std::uint64_t, Lease> leases_;
-  std::unordered_map<std::uint64_t, Held> held_;  // by worker
-  mutable std::int64_t lowest_free_ = 0;          // nothing below is free
-  mutable std::int64_t prefix_ = 0;               // a lower bound of prefix()
+  std::unordered_map<std::uint64_t, Held> held_;  // leases held, by worker
+  mutable std::int64_t lowest_free_ = 0;          // no mini-batch below is free
+  mutable std::int64_t prefix_ = 0;               // lower bound of prefix()
   std::int64_t committed_ = 0;
   std::int64_t leased_ = 0;
   std::int64_t passed_over_ = 0;

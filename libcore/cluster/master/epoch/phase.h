@@ -15,7 +15,7 @@
 
 namespace dl::cluster {
 
-// All members are looked at so often, in seconds for each of them.
+// Interval between two looks at all members, in seconds for each member.
 constexpr double kLookForMember = 20e-6;
 
 class Phase {
@@ -25,49 +25,50 @@ class Phase {
   Phase(const Phase&) = delete;
   Phase& operator=(const Phase&) = delete;
 
-  // Hands out work and sees to what time brings.
+  // Hands out work and handles what is due by time.
   virtual void tick() = 0;
 
-  // Takes in a Result, Update, TaskDone, Fault or Digest of a member.
+  // Handles a Result, Update, TaskDone, Fault or Digest of a member.
   // Throws Error: kProtocol, the message itself is wrong; kConfig or kData, the
   // run must stop.
   virtual void take(Member& member, const Message& message) = 0;
 
-  // The member's leases end.  failed: it died or stood still over them.
+  // Ends the member's leases.  failed: it died or stood still over them.
   virtual void release(Member& member, const std::string& why, bool failed);
-  // The member that had this number, and whose leases have ended, is back as
-  // another one: the same process on a new connection.
+  // Notes that the member which had this number, and whose leases have ended,
+  // is back with another number: the same process on a new connection.
   virtual void renumber(std::uint64_t old, Member& member);
   virtual bool working(const Member& member) const;
-  // So many mini-batches are in the next answer that the member owes, and that
-  // it waits for nobody to give; 0: it owes none, or that is not known.
+  // Number of mini-batches in the next answer that the member owes and can give
+  // without waiting for others; 0 if it owes none, or that is not known.
   virtual std::int64_t owed_by(const Member& member) const;
 
-  // No new work; done() once what was begun is in.
+  // Grants no new work; done() is true once the work under way is finished.
   virtual void wind_up() { winding_up_ = true; }
   virtual bool done() const = 0;
 
   // Whether context.state may be saved now, together with committed(), once
-  // settle() has brought into it what members know.
+  // settle() has added to it what members know.
   virtual bool at_boundary() const = 0;
   virtual void settle() {}
   virtual Ranges committed() const = 0;
-  // The mini-batches that bad shards have made it leave out, so far.
+  // The mini-batches left out so far because of bad shards.
   Ranges passed_over() const { return table().passed_over_ranges(); }
   std::int64_t batches() const { return table().batches(); }
 
-  // The process is there after all: no mini-batch has killed it.
+  // Notes that the process was not lost after all: no mini-batch killed it.
   void forgive(std::uint64_t process) { losses_.forgive(process); }
 
  protected:
   virtual LeaseTable& table() = 0;
   virtual data::Epoch& order() = 0;
   virtual bool is_evaluation() const { return false; }
-  // Shards that go bad at this mini-batch are left out from which one on.
+  // The mini-batch from which on shards that go bad at this mini-batch are left
+  // out.
   virtual std::int64_t leaves_out_from(std::int64_t batch) const;
-  // Mini-batches were condemned.
+  // Called after mini-batches were condemned.
   virtual void note_condemned() {}
-  // Condemns what the run's state says is to be passed over.
+  // Condemns the mini-batches that the run's state passes over.
   void condemn_bad();
   const LeaseTable& table() const { return const_cast<Phase*>(this)->table(); }
   // Sends the task of a lease, or takes the lease back.
@@ -77,7 +78,7 @@ class Phase {
   // with them.
   bool may_do(const Member& member, std::int64_t first,
               std::int64_t count = 1) const;
-  // A lease ends before its work is done.  why: "revoke" events say so.
+  // Ends a lease before its work is done.  why: reason for the "revoke" event.
   void revoke(Member& member, const Lease& lease, const std::string& why,
               bool failed);
   // Whether something may be sent to the member now.
@@ -88,10 +89,10 @@ class Phase {
   // work of an earlier one, and passes over what else may come late. Throws
   // Error: kProtocol, no worker that goes by the protocol sends it.
   void refuse_late(Member& member, const Message& message);
-  // Averaging: a Digest says that the member's replica differs.
+  // Averaging: handles a Digest which says that the member's replica differs.
   void take_difference(Member& member, const Digest& digest);
-  // Takes in a Fault: counts it and gives the work back.  If the record is of
-  // no use here either, its shard is bad; otherwise the worker is unfit.
+  // Counts a Fault and gives the work back.  If the record is of no use to the
+  // master either, its shard is bad; otherwise the worker is unfit.
   void take_fault(Member& member, const Fault& fault);
 
   // bad_data.cpp.  The answer for these mini-batches, which no lease holds any
@@ -104,10 +105,11 @@ class Phase {
   // them than usual.  usual: seconds for a mini-batch, by others than this
   // member; 0: not known.
   std::vector<Lease> overdue(const std::function<double(const Member&)>& usual);
-  // The fastest of those that have nothing to do, up to date; null: there is
-  // none.
+  // The fastest member that has nothing to do, brought up to date; null if
+  // there is none.
   Member* idle_worker();
-  // Some of the lease was committed: its copy ends.  Before it ends itself.
+  // Ends the copy of a lease of which something was committed.  Call before the
+  // lease itself ends.
   void end_twin(const Lease& lease);
 
   RunContext& context_;

@@ -12,12 +12,12 @@
 
 namespace dl::cluster {
 
-// options.pretrain: the epochs of a stage, over 0; the options are checked.
+// options.pretrain: number of epochs of a stage, > 0.  The options are checked.
 // Throws as run_master() does.
 Outcome pretrain_and_train(const MasterOptions& options, const Log& log);
 
-// For a command without --pretrain: its run directory is not one of
-// pretraining. Throws Error: kConfig, it is, and --fresh is not given.
+// Checks that the run directory of a command without --pretrain is not one of
+// pretraining.  Throws Error: kConfig, it is, and --fresh is not given.
 void refuse_pretrained(const MasterOptions& options);
 
 }  // namespace dl::cluster

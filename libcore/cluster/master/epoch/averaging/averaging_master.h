@@ -57,14 +57,14 @@ namespace dl::cluster {
 
 class AveragingEpoch : public Phase {
  public:
-  // Goes on from context.state.committed, which ends with a whole round.
+  // Continues from context.state.committed, which ends with a whole round.
   explicit AveragingEpoch(RunContext& context);
 
   void tick() override;
   void take(Member& member, const Message& message) override;
-  // The history of its slots may have gone on: it is not used again.
+  // Drops the history of the member's slots, which may have gone on.
   void release(Member& member, const std::string& why, bool failed) override;
-  // Not with work whose Result another worker has.
+  // Work whose Result another worker has does not count.
   bool working(const Member& member) const override;
   bool done() const override;
   // The state is always that of the last round which is over.
@@ -81,38 +81,38 @@ class AveragingEpoch : public Phase {
   struct OpenRound {
     OpenRound(std::size_t slots, const RunState& state);
 
-    std::uint64_t version = 0;        // that it makes
-    std::int64_t first = 0, end = 0;  // its mini-batches
-    std::int64_t of_slot = 0;         // ... of a slot, the last may have fewer
-    double opened = 0;                // when
-    bool whole = false;               // its slot gives parameters themselves
-    std::uint64_t maker = 0;          // member that did
-    std::uint64_t cut = 0;            // the lease that ends early
-    std::int64_t replicas = 0;        // slots of a round that is whole
-    std::int64_t iteration = 0;       // updater steps of a replica before it
+    std::uint64_t version = 0;        // version that the round makes
+    std::int64_t first = 0, end = 0;  // mini-batches of the round
+    std::int64_t of_slot = 0;   // mini-batches of a slot; the last has the rest
+    double opened = 0;          // time when the round was opened
+    bool whole = false;         // whether its slot gives parameters
+    std::uint64_t maker = 0;    // member that gave these parameters
+    std::uint64_t cut = 0;      // lease that was sent Cut
+    std::int64_t replicas = 0;  // number of slots of a whole round
+    std::int64_t iteration = 0;  // updater steps of a replica before the round
     exchange::Average deltas, statistics, updater_state;
-    std::vector<std::int64_t> examples;  // by slot
+    std::vector<std::int64_t> examples;  // number of examples by slot
     std::vector<double> loss_sums;
-    std::size_t missing;                // slots
-    std::set<std::size_t> passed_over;  // slots of bad data alone
+    std::size_t missing;                // number of slots that are missing
+    std::set<std::size_t> passed_over;  // slots that have only bad data
 
-    // Sums that other workers make of it, or the parties that average it; none:
-    // all Results come here.
+    // Sums of the round that workers make, or the parties that average it; if
+    // there are neither, all Results come to the master.
     std::vector<ReduceGroup> groups;
     std::uint64_t parties = 0;
-    std::vector<std::uint64_t> reducers;  // members; of parties in their order
-    std::vector<Piece> pieces;            // of the parties' average
-    std::set<std::int64_t> come;          // of those, by first element
+    std::vector<std::uint64_t> reducers;  // members; parties in their order
+    std::vector<Piece> pieces;            // pieces of the parties' average
+    std::set<std::int64_t> come;  // pieces that have come, by first element
     std::size_t values_come = 0;
 
     std::optional<PulledSums> pull;  // Results that wait for the master
-    std::vector<double> pulled_at;   // when a slot was asked, or sent, last
+    std::vector<double> pulled_at;   // time when a slot was last asked, or sent
 
     // The average of the parties or of pulled Results: parameters, statistics,
     // updater state.
     std::vector<float> mean;
-    bool is_averaged = false;  // ... it is whole
-    // Members that were ever told to sum something of it.
+    bool is_averaged = false;  // whether mean is complete
+    // Members that were ever told to sum something of the round.
     std::set<std::uint64_t> appointed;
     double all_elsewhere =
         0;  // since when all that is missing is; 0: it is not
@@ -168,7 +168,8 @@ class AveragingEpoch : public Phase {
   void reduction_failed(OpenRound& round, const std::string& why);
   double last_flow(const OpenRound& round) const;
   void watch_reduction();
-  // It came in a sum already, and now by itself, as all were asked for.
+  // Whether the Result came in a sum already, and now comes by itself, as all
+  // were asked for.
   bool is_in(const Result& result) const;
 
   // averaging_exchange.cpp
@@ -215,23 +216,23 @@ class AveragingEpoch : public Phase {
   std::string doubt_of(const OpenRound& round, const Member& member,
                        const Result& result, std::span<const float> delta);
   bool is_broken(std::span<const std::byte> coded) const;
-  // broken: see is_broken().
+  // broken: as is_broken() says.
   void reject_result(Member& member, const Lease& lease, const std::string& why,
                      bool broken = false);
   // Results that are accepted must not make the state overflow, or sums on the
   // way.
   void look_at_state();
-  // Decodes; returns why the answer cannot be used, "" if it can.
+  // Decodes an answer; returns why it cannot be used, or "".
   std::string fault_of(const Result& result, const Lease& lease,
                        std::vector<float>& delta) const;
-  // Vectors that a slot or a group of them gave; "": they fit.  weight: that
-  // they are multiplied with, 1 of a single slot's.
-  // whole: they are its parameters.
+  // Checks the vectors that a slot or a group of slots gave; returns "" if they
+  // fit.  weight: factor that they are multiplied by, 1 for a single slot.
+  // whole: whether they are the slot's parameters.
   std::string fault_of(std::span<const std::byte> coded,
                        const std::vector<float>& statistics,
                        const std::vector<float>& updater_state, double weight,
                        std::vector<float>& delta, bool whole = false) const;
-  // The slot of the lease is in.
+  // Notes that the slot of the lease is done.
   void settle(OpenRound& round, const Lease& lease, std::int64_t examples,
               double loss_sum, std::size_t bytes);
   void settle(OpenRound& round, const std::vector<SlotCount>& counts);
@@ -252,15 +253,16 @@ class AveragingEpoch : public Phase {
   data::Epoch order_;
   LeaseTable table_;
   std::deque<OpenRound> rounds_;
-  std::int64_t done_ = 0;  // mini-batches of the rounds that are over
-  bool unsaved_ = false;   // a round ended since the last checkpoint
+  std::int64_t done_ = 0;  // mini-batches of finished rounds
+  bool unsaved_ = false;   // whether a round ended since the last checkpoint
   // When tick() has something to do: a round or a lease has ended, a slot waits
   // for somebody, or it is time.
   bool changed_ = true, slots_wait_ = false;
   double next_look_ = 0;
-  // The most that a difference, and any other value of a replica, may reach.
+  // Greatest magnitudes of a difference, and of any other value of a replica.
   double most_delta_ = 0, most_value_ = 0;
-  std::set<std::uint64_t> elsewhere_;  // leases whose Result another worker has
+  // Leases whose Result is at another worker.
+  std::set<std::uint64_t> elsewhere_;
 };
 
 }  // namespace dl::cluster

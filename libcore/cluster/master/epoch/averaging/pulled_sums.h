@@ -19,33 +19,35 @@ namespace dl::cluster {
 
 class PulledSums {
  public:
-  // elements: of a Result, as Pull counts them.
+  // elements: number of elements of a Result, as Pull counts them.
   PulledSums(std::size_t slots, std::size_t elements);
 
-  // A worker holds what the slot gives.  Of two that do, the first one counts.
+  // Notes that a worker holds the slot's Result.  Of two that do, the first
+  // counts.
   void offer(std::size_t slot, const SlotCount& count);
-  // The slot's vectors are here, whole.  Throws Error: kBug, another number.
+  // Takes the slot's vectors as a whole.  Throws Error: kBug, their number
+  // differs.
   void put(std::size_t slot, const SlotCount& count, std::vector<float> values);
-  // The slot weighs nothing.
+  // Leaves the slot out of the average.
   void pass_over(std::size_t slot);
-  // The slot's offer or vectors are gone: pieces that were averaged with it are
+  // Drops the slot's offer or vectors; pieces that were averaged with it are
   // averaged again.
   void lose(std::size_t slot);
 
-  // The lease that gave or offered it; 0: none.
+  // The lease that gave or offered the slot's Result; 0: none.
   std::uint64_t lease_of(std::size_t slot) const;
-  // It was asked for what has not come.
+  // Whether the slot was asked for elements that have not come.
   bool owes(std::size_t slot) const;
 
-  // Calls send(slot, pull) for what is to be asked for now, each once, but for
-  // what has to be averaged again.  False: it did not go out, and the slot is
-  // asked when this is called next.
+  // Calls send(slot, pull) once for each piece to be asked for now; again only
+  // for pieces that are averaged again.  If send returns false, the slot is
+  // asked at the next call.
   void request(const std::function<bool(std::size_t, const Pull&)>& send);
-  // Elements from `first` on of the slot, which was offered.  False: nobody
-  // asked for them, or they are here already.
+  // Takes elements of the offered slot, from `first` on.  Returns false if they
+  // were not asked for, or are here already.
   bool take(std::size_t slot, std::size_t first, std::vector<float> values);
 
-  // All pieces are averaged.
+  // Whether all pieces are averaged.
   bool complete() const { return next_ == pieces(); }
   // The counts and the average of all slots.  Only when complete.
   const std::vector<SlotCount>& counts() const { return counts_; }
@@ -55,9 +57,9 @@ class PulledSums {
   struct Slot {
     bool given = false, passed_over = false, is_here = false;
     SlotCount count;
-    std::vector<float> whole;                        // is_here
-    std::map<std::size_t, std::vector<float>> come;  // by piece
-    std::size_t asked = 0;                           // pieces
+    std::vector<float> whole;                        // whole Result, if is_here
+    std::map<std::size_t, std::vector<float>> come;  // pieces that have come
+    std::size_t asked = 0;  // number of pieces asked for
   };
   std::size_t pieces() const { return (elements_ + piece_ - 1) / piece_; }
   std::size_t size_of(std::size_t piece) const;
@@ -68,7 +70,7 @@ class PulledSums {
   std::vector<Slot> slots_;
   std::vector<SlotCount> counts_;
   std::vector<float> mean_;
-  std::size_t next_ = 0;  // piece to be averaged
+  std::size_t next_ = 0;  // next piece to be averaged
 };
 
 }  // namespace dl::cluster

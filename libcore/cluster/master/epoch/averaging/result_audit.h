@@ -25,7 +25,7 @@ struct RunContext;
 
 class ResultAudit {
  public:
-  // Why the result is to be done again; "": it may be used.  delta: its
+  // Returns why the slot of the Result is to be done again, or "".  delta: its
   // difference from the state, finite.
   std::string fault_of(RunContext& context, const Member& member,
                        const Result& result, std::span<const float> delta);
@@ -33,10 +33,10 @@ class ResultAudit {
  private:
   bool stands_out(const RunContext& context, double size) const;
 
-  double usual_ = 0;           // the largest norm of a difference of late
-  double tolerance_ = 1;       // times a loss, that two workers have come to
-  std::uint64_t version_ = 0;  // whose successors are looked at
-  std::set<std::uint64_t> doubted_;  // parties, of such Results
+  double usual_ = 0;           // largest norm of a difference of late
+  double tolerance_ = 1;       // factor of a loss that two workers agreed on
+  std::uint64_t version_ = 0;  // version whose successors are checked
+  std::set<std::uint64_t> doubted_;  // parties whose Results are doubted
 };
 
 }  // namespace dl::cluster

@@ -22,25 +22,27 @@ class SlotOwners {
   // more than its share loses the excess.
   void assign(std::size_t slots, const std::vector<std::uint64_t>& workers,
               const std::vector<std::uint64_t>& away, bool rebalance);
-  std::uint64_t owner(std::size_t slot) const;  // 0: nobody
+  std::uint64_t owner(std::size_t slot) const;  // owner of the slot; 0: none
 
   // The round in which `worker` did the slot last, for one that is to do
   // `round`; 0: it begins afresh.  Rounds overlap: it may have come to the slot
   // in the next one and get this one later, when who had it is gone.
   std::uint64_t history(std::size_t slot, std::uint64_t worker,
                         std::uint64_t round) const;
-  // The worker's answer for the round was accepted.  Not its owner: ignored.
+  // Notes that the worker's answer for the round was accepted; ignored if the
+  // worker does not own the slot.
   void learnt(std::size_t slot, std::uint64_t worker, std::uint64_t round);
   // Forgets a worker's history of the slot, which is of no use any more.
   void forget(std::size_t slot, std::uint64_t worker);
-  void forget(std::uint64_t worker);  // of all slots, which become free
-  // The slot goes to this worker, and its history is lost.
+  void forget(std::uint64_t worker);  // frees all slots of the worker
+  // Gives the slot to this worker; its history is lost.
   void give(std::size_t slot, std::uint64_t worker);
-  // The slot goes to the owner of the next one that has another, and that one
-  // comes for it; both lose their histories.
+  // Exchanges the slot with the next one that has another owner; both lose
+  // their histories.
   void swap_owner(std::size_t slot);
 
-  std::uint64_t lost() const { return lost_; }  // histories
+  // Number of histories that were lost.
+  std::uint64_t lost() const { return lost_; }
 
  private:
   struct Owner {

@@ -25,11 +25,12 @@ class Agreement {
   double began() const { return began_; }
 
   void ask(std::uint64_t member) { awaited_.insert(member); }
-  // It will not answer, or its answer no longer counts.
+  // Notes that the member will not answer, or that its answer no longer counts.
   void forget(std::uint64_t member) { awaited_.erase(member); }
   const std::set<std::uint64_t>& awaited() const { return awaited_; }
 
-  // Takes in an answer; `examples` is its weight.  False: nobody waits for it.
+  // Takes an answer; `examples` is its weight.  Returns false if it is not
+  // awaited.
   bool take(std::uint64_t member, Digest answer, std::int64_t examples);
 
   struct Answer {
@@ -37,8 +38,9 @@ class Agreement {
     std::int64_t examples = 0;
   };
   const std::map<std::uint64_t, Answer>& answers() const { return answers_; }
-  // Running statistics of all that answered, averaged by examples; `otherwise`
-  // if none has any.  What does not fit or is not finite counts as absent.
+  // Running statistics of all members that answered, averaged by examples;
+  // `otherwise` if none has any.  Vectors that do not fit or are not finite
+  // count as absent.
   std::vector<float> statistics(std::vector<float> otherwise) const;
 
  private:

@@ -36,7 +36,7 @@ class SharingEpoch : public Phase {
  protected:
   LeaseTable& table() override { return table_; }
   data::Epoch& order() override { return order_; }
-  // It may have been what a synchronous round waited for.
+  // Also ends the wait of a synchronous round for the member.
   void note_condemned() override {
     if (rounds_ && rounds_->synchronous()) apply_round();
   }
@@ -93,19 +93,20 @@ class SharingEpoch : public Phase {
   data::Epoch order_;
   LeaseTable table_;
   Stage stage_ = Stage::kTraining;
-  double next_look_ = 0;           // when, at all members
-  std::set<std::uint64_t> spoke_;  // members, since the last tick()
-  // As of the last look: who could work, and among how many the rest of the
-  // epoch is shared, which they end then; 0: it is not known.
+  double next_look_ = 0;           // time of the next look at all members
+  std::set<std::uint64_t> spoke_;  // members heard since the last tick()
+  // As of the last look: number of members that could work, number of members
+  // that share the rest of the epoch, and time when they end it; 0: not known.
   std::size_t workers_ = 0, share_ = 1;
   double ends_ = 0;
-  std::uint64_t beside_ = 0;  // others of the synchronous round in hand
-  std::optional<SharingRounds> rounds_;  // if staleness is bounded
-  std::int64_t limit_ = 0;               // what may be begun then ends there
+  // Number of others in the present synchronous round.
+  std::uint64_t beside_ = 0;
+  std::optional<SharingRounds> rounds_;  // set if staleness is bounded
+  std::int64_t limit_ = 0;  // end of the mini-batches that may be begun
   StalenessSummary staleness_;
-  std::optional<Agreement> check_;  // under way; at the end or in between
-  std::uint64_t updater_of_ = 0;    // the member whose updater's state it wants
-  std::int64_t unchecked_ = 0;      // mini-batches committed since the last one
+  std::optional<Agreement> check_;  // comparison under way
+  std::uint64_t updater_of_ = 0;    // member whose updater state it wants
+  std::int64_t unchecked_ = 0;  // mini-batches committed since the last Check
 };
 
 }  // namespace dl::cluster

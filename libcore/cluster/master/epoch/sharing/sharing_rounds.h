@@ -27,8 +27,8 @@ namespace dl::cluster {
 
 class SharingRounds {
  public:
-  // width >= 1.  owners: whose the slots are; outlives this, and the next epoch
-  // goes on with it, unless its width is another.
+  // width >= 1.  owners: owners of the slots; outlives this object, and the
+  // next epoch continues with it unless its width differs.
   SharingRounds(std::int64_t staleness, std::int64_t width,
                 std::vector<std::uint64_t>& owners)
       : staleness_(staleness), width_(width), owners_(owners) {
@@ -37,15 +37,16 @@ class SharingRounds {
   }
 
   bool synchronous() const { return staleness_ == 0; }
-  // Mini-batches below it may be begun when those below `prefix` are committed.
+  // End of the mini-batches that may be begun when those below `prefix` are
+  // committed.
   std::int64_t limit(std::int64_t prefix) const {
     return (prefix / width_ + staleness_ + 1) * width_;
   }
 
-  // Deals the slots of workers that are gone to the others, and one at least to
-  // each that came, if there are enough.  workers: by number, in a fixed order.
+  // Deals the slots of workers that left to the others, and at least one to
+  // each new worker, if there are enough.  workers: numbers, in a fixed order.
   void assign(const std::vector<std::uint64_t>& workers);
-  // Whose the mini-batch is; 0: nobody's.
+  // Owner of the mini-batch; 0: none.
   std::uint64_t owner(std::int64_t batch) const {
     return owners_[static_cast<std::size_t>(batch % width_)];
   }
@@ -53,23 +54,23 @@ class SharingRounds {
   struct Held {
     std::uint64_t worker = 0;
     Update update;
-    bool done = false;  // its TaskDone came
+    bool done = false;  // whether its TaskDone came
   };
   void hold(std::uint64_t worker, Update update);
-  // Marks it as the end of its lease; false: nothing of the lease is held.
+  // Marks the TaskDone of a lease; false if nothing of the lease is held.
   bool mark_done(std::uint64_t lease);
   std::int64_t held_by(std::uint64_t worker) const;
 
-  // If the round that is under way is complete, takes its updates out, in the
-  // order of mini-batches.  Those of leases that have ended are forgotten.
+  // If the round under way is complete, takes out its updates in the order of
+  // mini-batches.  Updates of leases that have ended are forgotten.
   std::vector<Held> complete(const LeaseTable& table);
-  // Takes out all.
+  // Takes out all updates.
   std::vector<Held> give_up();
 
  private:
   std::int64_t staleness_, width_;
-  std::vector<std::uint64_t>& owners_;  // of the slots
-  std::map<std::int64_t, Held> held_;   // by mini-batch
+  std::vector<std::uint64_t>& owners_;  // owners of the slots
+  std::map<std::int64_t, Held> held_;   // updates held, by mini-batch
 };
 
 }  // namespace dl::cluster
