@@ -30,31 +30,31 @@ struct LoadedBatch {
   bool evaluation = false;
   std::int64_t epoch = 0, index = 0;
   data::DataSet set;
-  std::uint64_t serial = 0;  // no two have the same, of any loader
+  std::uint64_t serial = 0;  // number that no other batch of any loader has
 };
 
-// Check that the network makes on a record, with these normalizers of its
+// The check that the network makes on a record, with these normalizers of its
 // inputs; throws what check_batch() throws.
 CheckRecord check_for(const nn::NetworkConfig& network,
                       std::span<const data::Normalizer> normalizers);
 
-// Makes batch i of an epoch out of the records of `store`, in the memory that
-// `batch` has.  names: of its examples, for augmentation.
+// Makes batch i of an epoch from the records of `store`, in the memory that
+// `batch` has.  names: names of its examples, for augmentation.
 void assemble(data::Epoch& epoch, std::int64_t index, RecordStore& store,
               LoadedBatch& batch, std::vector<std::uint64_t>* names = nullptr);
 
-// A stretch of an epoch.
+// A range of mini-batches of an epoch.
 struct BatchRange {
   bool evaluation = false;
   std::int64_t epoch = 0, first = 0, count = 0;
-  std::vector<std::uint32_t> without = {};  // shards that the epoch leaves out
+  std::vector<std::uint32_t> without = {};  // shards that the epoch omits
 };
 
 struct BatchPlan {
   data::Catalogue training, evaluation;
   std::int64_t batch = 1;
   std::uint64_t seed = 0;
-  std::int64_t prefetch = 2;  // batches assembled ahead, at least 1
+  std::int64_t prefetch = 2;  // number of batches assembled ahead, >= 1
   // Changes batches of training; none: nothing does.  It gets as many threads
   // as keep next() from waiting, up to so many.
   std::shared_ptr<nn::Augmenter> augmenter = {};
@@ -64,28 +64,28 @@ struct BatchPlan {
 // add(), next(), after(), drop() and the destructor belong to one thread.
 class BatchLoader {
  public:
-  // The stores are used by the loader's thread alone from here on.
+  // From here on only the loader's thread uses the stores.
   BatchLoader(BatchPlan plan, RecordStore& training, RecordStore& evaluation);
   ~BatchLoader();
   BatchLoader(const BatchLoader&) = delete;
   BatchLoader& operator=(const BatchLoader&) = delete;
 
-  // Examples and mini-batches of an epoch (evaluation: of the evaluation
-  // shards) without some shards.
+  // Numbers of examples and mini-batches of an epoch (evaluation: of the
+  // evaluation shards) without some shards.
   std::int64_t examples(bool evaluation,
                         std::span<const std::uint32_t> without) const;
   std::int64_t batches(bool evaluation,
                        std::span<const std::uint32_t> without) const;
 
-  // Queues a range behind those that are there.
+  // Queues a range behind the queued ones.
   void add(const BatchRange& range);
-  // The next mini-batch of what was added, there until the next call.  Throws
+  // The next mini-batch of the added ranges, valid until the next call.  Throws
   // what assembling it threw; the range is then dropped.
   const LoadedBatch& next();
-  // The next result, if it is ready: it stays as it is until the call after
-  // that, or drop(). Else null.
+  // The result after next(), if it is ready: valid until the call after the
+  // next one, or drop().  Else null.
   const LoadedBatch* after() const;
-  // Forgets all that is queued or assembled.
+  // Forgets everything that is queued or assembled.
   void drop();
 
  private:
@@ -110,10 +110,11 @@ class BatchLoader {
   std::size_t first_ = 0, ready_ = 0;
   std::uint64_t generation_ = 0;  // grows with each drop()
   bool stop_ = false;
-  std::int64_t late_ = 0;  // batches that next() had to wait for
-  // The loader's thread's own.
+  std::int64_t late_ = 0;  // number of batches that next() waited for
+  // State of the loader's thread.
   std::vector<std::uint64_t> names_;
-  std::int64_t augmented_ = 0, late_before_ = 0;  // with as many threads as now
+  // Counts with the present number of threads.
+  std::int64_t augmented_ = 0, late_before_ = 0;
   std::thread thread_;
 };
 

@@ -45,7 +45,7 @@ class MasterData {
   MasterData(const std::vector<std::string>& operands, const std::string& spool,
              const Like& like, const Check& check, const Log& log);
 
-  // Files of streams take their names, in place of what had them.
+  // Renames the files of streams to their names, replacing older files.
   // Throws Error: kCantCreate, kIo.
   void keep();
 
@@ -55,12 +55,12 @@ class MasterData {
   data::Catalogue catalogue() const;
   std::int64_t examples() const { return catalogue().examples(); }
 
-  // A packed record for a worker, which is as its shard's metadata say.
+  // A packed record for a worker, as its shard's metadata describe it.
   // Throws Error: kProtocol, there is none; kNoInput, kData, kIo.
   std::vector<std::byte> record(std::uint32_t shard, std::uint32_t record);
 
-  // Looks at a record as a worker does.  Throws Error: kData, it is of no use;
-  // kProtocol, there is none; kNoInput, kIo.
+  // Looks at a record as a worker does.  Throws Error: kData, the record is of
+  // no use; kProtocol, there is none; kNoInput, kIo.
   void examine(std::uint32_t shard, std::uint32_t record,
                const CheckRecord& check);
 
@@ -69,7 +69,7 @@ class MasterData {
   // Throws as examine().
   std::string odd_values(const data::ExampleRun& piece);
 
-  // Digests of the contents: for run.json.
+  // Digests of the contents, for run.json.
   Json to_json() const;
   // A run that goes on names a shard as it did when it began, if its records
   // are the same.  before: what to_json() was then.
@@ -83,18 +83,19 @@ class MasterData {
 
   data::Metadata metadata_, like_;
   std::vector<ShardInfo> shards_;
-  std::vector<Json> named_;  // of each, for to_json()
+  std::vector<Json> named_;  // names of shards, for to_json()
   struct Spooled {
     std::unique_ptr<io::Temporary> file;
     std::string name;
     std::size_t shard;
   };
   std::vector<Spooled> spooled_;
-  // The shard that was read last.
+  // State of the shard that was read last.
   std::unique_ptr<data::Shard> open_;
   std::uint32_t open_index_ = 0;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> checked_;  // shard, record
-  std::optional<OddValues> usual_;  // once it was asked for
+  // Pairs of shard and record.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> checked_;
+  std::optional<OddValues> usual_;  // made when first asked for
 };
 
 // 0 without.

@@ -20,7 +20,7 @@ class OddValues {
   // An example is odd whose largest value is so many times the usual.
   static constexpr double kOdd = 1e4;
 
-  // Takes in what is usual.
+  // Takes examples as usual ones.
   void learn(const data::DataSet& record);
 
   // Whether one of these examples is odd: "example 3: features has a value of
@@ -29,7 +29,7 @@ class OddValues {
                  std::span<const std::uint32_t> examples) const;
 
  private:
-  // By tensor of reals: the largest |value| of each example, but for 0.
+  // The largest |value| of each example, except 0, by tensor of reals.
   std::map<std::string, std::vector<double>> largest_;
 };
 

@@ -30,7 +30,7 @@ using FetchRecord = std::function<std::vector<std::byte>(std::uint32_t shard,
 // Throws Error: kData.
 using CheckRecord = std::function<void(const data::DataSet& record)>;
 
-// A record that is of no use, wherever it came from.
+// Error of a record that is of no use, wherever it came from.
 struct BadRecord : Error {
   BadRecord(const Error& error, std::uint32_t the_shard,
             std::uint32_t the_record)
@@ -38,7 +38,7 @@ struct BadRecord : Error {
   std::uint32_t shard, record;
 };
 
-// Makes of a record what a network learns from, in the order of all shards.
+// Prepares a record for the network, in the common order of all shards.
 // Throws Error: kData, "'x.dls', record 17: ...", it does not fit.
 void prepare_record(const ShardInfo& info, std::uint32_t record,
                     data::DataSet& set, const CheckRecord& check);
@@ -60,7 +60,7 @@ class RecordStore {
               FetchRecord fetch, std::size_t cache_bytes, Log log,
               CheckRecord check = {});
 
-  // Shards that this host cannot open.
+  // The shards that this host cannot open.
   std::vector<std::uint32_t> unreadable() const;
 
   // A file that fails in the middle of a run, or has a record that does not
@@ -88,7 +88,7 @@ class RecordStore {
   Log log_;
   CheckRecord check_;
 
-  std::list<Kept> kept_;  // the one used last is first
+  std::list<Kept> kept_;  // records kept, the last used first
   std::map<Key, std::list<Kept>::iterator> index_;
   std::size_t bytes_ = 0;
 };

@@ -52,30 +52,31 @@ class AllReduce {
   // The next Part of what this worker's own slot gives, of a piece: from its
   // end on.  Where that is not for parties, the master gets all as a Result.
   void take_own(Message part);
-  // Part and Mean of other workers.  Throws Error: kProtocol, it is no good
-  // one.
+  // Takes a Part or Mean of another worker.  Throws Error: kProtocol, the
+  // message is wrong.
   void from_worker(Message message);
   // Notes that messages sent there may not have arrived.
   void lost(const std::string& endpoint);
 
-  // It is a Round's turn: puts the average that is held here into one that says
-  // so.  False: that has not come yet.
+  // Completes a Round whose turn it is: puts the average that is held here into
+  // a Round that leaves it out.  Returns false if the average has not come yet.
   bool complete(Message& round);
-  // The next Round, made of the averages that are here, if all are and it is
-  // known where the step is: this worker has a slot of it.  Each once;
-  // complete() leaves it as the master says it then.
+  // The next Round, made from the averages that are here, if all are here and
+  // the position of the step is known, since this worker has a slot of the
+  // round. Each Round comes once; complete() then leaves the master's as it is.
   std::optional<Message> take_next();
-  // The elements that the master asks for of a slot of this worker; none: the
-  // slot is not here.
+  // The elements that the master asks for of a slot of this worker; empty if
+  // the slot is not here.
   std::vector<float> slice(const Pull& pull) const;
-  // The slot of this lease is not wanted any more.
+  // Drops the slot of this lease, which is not wanted any more.
   void drop(std::uint64_t lease) { own_.erase(lease); }
-  // The master gets at once what it would pull.
+  // Sends the master at once everything that it would pull.
   void give_held();
-  // Nobody wants the Part any more: its round is over, or the master's.
+  // Whether a Part is not wanted any more: its round is over, or summed by the
+  // master.
   bool is_over(const Message& part) const;
 
-  // The bytes of parts that came before the master named their parties.
+  // Bytes of parts that came before the master named their parties.
   std::uint64_t kept_bytes() const { return early_bytes_; }
 
   // The messages for the master, which are then forgotten.
@@ -84,7 +85,7 @@ class AllReduce {
  private:
   struct Group {
     std::vector<std::string> endpoints;
-    std::size_t own = 0;  // of endpoints; their number: none
+    std::size_t own = 0;  // index in endpoints; their number if not among them
     Reports reports = Reports::kNone;
     std::size_t owner_of(std::size_t piece) const {
       return piece % endpoints.size();
@@ -94,19 +95,21 @@ class AllReduce {
     SlotCount count;
     std::vector<float> values;
   };
-  // A piece that is averaged here.
+  // State of a piece that is averaged here.
   struct Gathering {
-    std::map<std::int64_t, Received> parts;  // by slot
+    std::map<std::int64_t, Received> parts;  // parts received, by slot
     bool done = false;
   };
   struct Open {
-    Round step;  // as this worker's task says where it is, or of version 0
-    std::int64_t slots = 0;  // 0: nothing of it has come
+    Round step;  // position as in this worker's task; version 0: unknown
+    std::int64_t slots = 0;  // slots of the round; 0: nothing of it has come
     std::vector<Piece> pieces;
     std::uint64_t parties = 0;
-    std::map<std::size_t, Gathering> gathering;    // by first element
-    std::vector<std::vector<std::byte>> averages;  // of pieces; "": not come
-    std::size_t come = 0;                          // of those
+    // Pieces averaged here, by first element.
+    std::map<std::size_t, Gathering> gathering;
+    // Averages of pieces; empty: not come.
+    std::vector<std::vector<std::byte>> averages;
+    std::size_t come = 0;  // number of averages that have come
 
     std::size_t index_of(const Piece& piece) const {
       return static_cast<std::size_t>(&piece - pieces.data());
@@ -114,7 +117,7 @@ class AllReduce {
   };
   // The result of a slot of this worker.
   struct Own {
-    Part what;  // as it was last, without values
+    Part what;  // last Part of the slot, without values
     std::vector<Piece> pieces;
     std::vector<SharedMessage> parts;
     std::size_t sent = 0;
@@ -127,7 +130,8 @@ class AllReduce {
   bool is_over(std::uint64_t round) const {
     return round <= over_ || direct_.contains(round);
   }
-  // The group of the parties' average in this round; null: it is not wanted.
+  // The parties that average in this round; null if their average is not
+  // wanted.
   const Group* group_of(std::uint64_t round, std::uint64_t parties) const;
   Open& opened(std::uint64_t round, std::int64_t slots);
   bool is_early(const Message& message);
@@ -147,16 +151,16 @@ class AllReduce {
   ReducerLink& link_;
   Sizes sizes_;
   std::string own_endpoint_;
-  // By id.  While one round ends, the next may have others.
+  // Parties by id.  While one round ends, the next may have other parties.
   std::map<std::uint64_t, Group> groups_;
-  std::map<std::uint64_t, Own> own_;    // by lease
-  std::map<std::uint64_t, Open> open_;  // by round
-  std::deque<Message> early_;           // of groups not known yet
+  std::map<std::uint64_t, Own> own_;    // results of own slots, by lease
+  std::map<std::uint64_t, Open> open_;  // open rounds, by round
+  std::deque<Message> early_;           // messages of parties not known yet
   std::uint64_t early_bytes_ = 0;
   std::set<std::uint64_t> direct_;  // rounds in which the master sums
-  std::set<std::uint64_t> pulled_;  // ... whose slots it pulls
+  std::set<std::uint64_t> pulled_;  // rounds whose slots the master pulls
   std::uint64_t over_ = 0, newest_ = 0;
-  std::uint64_t taken_ = 0;  // up to which the steps were passed on
+  std::uint64_t taken_ = 0;  // last round whose step was passed on
   std::vector<Message> for_master_;
 };
 

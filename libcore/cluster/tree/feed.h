@@ -22,21 +22,22 @@ struct FeedItem {
   Message message;
 };
 
-// The end that receives.
+// The receiving end of the feed.
 class Feed {
  public:
-  // A State has brought all up to `number`, be that later or earlier than what
-  // was here.  Returns what follows it and is here already.
+  // Continues after a State that includes all messages up to `number`, be that
+  // later or earlier than the position.  Returns the following messages that
+  // are here already.
   std::vector<FeedItem> restart(std::uint64_t number);
-  // Nothing is known; all is passed over until restart().
+  // Forgets the position; all messages are ignored until restart().
   void forget();
   // The number of the last message whose turn it was; nothing: not known.
   std::optional<std::uint64_t> position() const { return position_; }
 
-  // Takes in a message, and returns those whose turn it is now.
+  // Takes a message, and returns the messages whose turn it is now.
   std::vector<FeedItem> take(FeedItem item);
-  // More waits for what came before it than can be kept.
-  // One message may always wait.
+  // Whether more messages wait for earlier ones than can be kept.  One message
+  // may always wait.
   bool overfull() const { return early_.size() > 1 && bytes_ > kMaxBytes; }
 
   static constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
@@ -46,21 +47,22 @@ class Feed {
 
   std::optional<std::uint64_t> position_;
   std::map<std::uint64_t, Message> early_;
-  std::size_t bytes_ = 0;  // of early_
+  std::size_t bytes_ = 0;  // bytes of early_
 };
 
-// The end that sends: numbers the messages, and keeps the latest for those who
-// missed them.
+// The sending end of the feed: numbers the messages, and keeps the latest for
+// receivers that missed them.
 class FeedSource {
  public:
-  std::uint64_t number() const { return number_; }  // of the newest; 0: none
+  // Number of the newest message; 0: none.
+  std::uint64_t number() const { return number_; }
   // Returns the message's number.
   std::uint64_t add(const Message& message);
-  // From now on messages are kept, the latest kMaxBytes of them.
+  // Keeps messages from now on, the latest kMaxBytes of them.
   void keep() { keeps_ = true; }
   bool keeps() const { return keeps_; }
-  // Hands to `visit` every message in (after, upto]; false, and none: not all
-  // of them are kept.
+  // Calls `visit` with every message in (after, upto]; returns false, and calls
+  // it with none, if not all of them are kept.
   bool visit(std::uint64_t after, std::uint64_t upto,
              const std::function<void(const FeedItem&)>& visit) const;
 
@@ -69,7 +71,7 @@ class FeedSource {
  private:
   std::uint64_t number_ = 0;
   bool keeps_ = false;
-  std::deque<FeedItem> kept_;  // that end with number_
+  std::deque<FeedItem> kept_;  // kept messages; the last one has number_
   std::size_t bytes_ = 0;
 };
 

@@ -14,21 +14,21 @@ namespace dl::cluster {
 // One thread.
 class PeerConnection {
  public:
-  // Begins to connect.  What stands in the way of that is told by socket().
-  // expected: of the other worker; sent: to it.
+  // Begins to connect.  socket() reports failures. expected: messages of the
+  // other worker; sent: messages to it.
   PeerConnection(std::string endpoint, const Security& security,
                  const Expected& expected, const Expected& sent, const Log& log,
                  Carrier carrier);
 
   const std::string& endpoint() const { return endpoint_; }
-  // Throws Error: kUnavailable, there is none, with the reason.
+  // Throws Error: kUnavailable, there is no socket, with the reason.
   DealerSocket& socket() const;
-  // Null: there is none.
+  // The socket, or null if there is none.
   const DealerSocket* socket_if_any() const { return socket_.get(); }
   // Whether the other worker was there when connected() was last called.
   bool was_connected() const { return was_connected_; }
-  // Whether it is there now.  Throws Error: kUnavailable, it was lost, could
-  // not be reached in time, or as socket() does.
+  // Whether the other worker is there now.  Throws Error: kUnavailable, it was
+  // lost, could not be reached in time, or as socket() does.
   bool connected();
 
  private:

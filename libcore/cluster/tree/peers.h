@@ -16,32 +16,35 @@ namespace dl::cluster {
 // One thread, that of the worker's connection to its master.
 class Peers {
  public:
-  // network: in which other workers find this one; or as it finds its master.
-  // carrier: of its connections to others.
+  // network: network in which other workers reach this one; if not given, the
+  // one in which it reaches its master.  carrier: thread of its connections to
+  // others.
   explicit Peers(const Log& log, const NetworkChoice& network = {},
                  const Carrier& carrier = {})
       : relay_sockets_(log, network, carrier), reducer_sockets_(log, carrier) {}
 
-  // A session with the master at this endpoint begins.
+  // Begins a session with the master at this endpoint.
   void begin_session(const std::string& endpoint, const Welcome& welcome,
                      bool insecure);
 
-  // Takes in a message of the master, or what came of other workers; returns
-  // what is next for the thread that computes.
+  // Take a message of the master, or the messages of other workers; return the
+  // next messages for the computing thread.
   std::vector<Message> from_master(Received received);
   std::vector<Message> serve();
-  // A Result of that thread, or in sync the pieces of one.
+  // Takes a Result of the computing thread, or in sync the pieces of one.
   void take_result(Message result) { reducer_.take_result(std::move(result)); }
   void take_own(Message part) { reducer_.take_own(std::move(part)); }
   void give_held() { reducer_.give_held(); }
-  // Returns the messages for the master; forgets them.
+  // Returns the messages for the master, and forgets them.
   std::vector<Message> take_for_master();
 
-  // More waits than can be kept: the worker has fallen too far behind.
+  // Whether more messages wait than can be kept: the worker is too far behind.
   bool overfull() const { return relay_.overfull(); }
-  std::uint64_t position() const { return relay_.position(); }  // in the feed
+  // Position in the feed.
+  std::uint64_t position() const { return relay_.position(); }
 
-  // Adds what there is to wait for.  At most so many seconds.
+  // Adds the sockets to wait for.  Returns the longest time to wait, in
+  // seconds.
   double collect(std::vector<const Socket*>& sockets) const;
 
   // Grows while bytes move between this worker and others, as of each call.
@@ -53,8 +56,9 @@ class Peers {
  private:
   std::vector<Message> pass(std::vector<Message> messages);
 
-  std::uint64_t flow_ = 0, flow_bytes_ = 0;  // bytes: at the last step of it
-  double waits_since_ = 0;                   // for an average; 0: it does not
+  // flow_bytes_: bytes when flow_ last grew.
+  std::uint64_t flow_ = 0, flow_bytes_ = 0;
+  double waits_since_ = 0;  // time since which an average is awaited, or 0
   RelaySockets relay_sockets_;
   ReducerSockets reducer_sockets_;
   Relay relay_{relay_sockets_};

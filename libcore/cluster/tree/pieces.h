@@ -19,7 +19,7 @@ namespace dl::cluster {
 
 struct Piece {
   std::size_t first = 0, count = 0;
-  std::size_t owner = 0;  // one of 0 ... parties - 1
+  std::size_t owner = 0;  // index of the party, 0 ... parties - 1
 };
 
 // Elements of a piece, but for the last, which may have fewer: one piece for
@@ -34,8 +34,9 @@ constexpr std::size_t piece_elements(std::size_t elements, std::int64_t slots) {
   return std::clamp(share, kSmallestPiece, kLargestPiece);
 }
 
-// In the order in which a slot gives them; none of no elements.  slots: of the
-// round; parties: that average them, which a slot's worker need not know.
+// The pieces of a vector, in the order in which a slot gives them; no piece is
+// empty.  slots: number of slots of the round.  parties: number of parties that
+// average them, which the worker of a slot need not know.
 inline std::vector<Piece> pieces_of(std::size_t elements, std::int64_t slots,
                                     std::size_t parties = 1) {
   const std::size_t most = piece_elements(elements, slots);
@@ -69,7 +70,8 @@ inline std::vector<std::byte> bytes_of(const Piece& piece, std::size_t from,
   return bytes;
 }
 
-// The one that begins there and has so many elements; null: there is none.
+// The piece that begins at `first` and has `count` elements; null if there is
+// none.
 inline const Piece* piece_at(const std::vector<Piece>& pieces,
                              std::int64_t first, std::size_t count) {
   const auto found = std::ranges::find_if(pieces, [&](const Piece& piece) {

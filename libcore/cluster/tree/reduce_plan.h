@@ -17,10 +17,10 @@
 namespace dl::cluster {
 
 struct ReduceGroup {
-  std::size_t level = 1;             // 1: sums slots; 2: sums of level 1; ...
-  std::size_t first = 0, count = 0;  // slots
-  std::size_t reducer = 0;           // one of 0 ... reducers - 1
-  std::optional<std::size_t> up;     // the group that this is a part of
+  std::size_t level = 1;  // 1: sum of slots; 2: sum of groups of level 1; ...
+  std::size_t first = 0, count = 0;  // slots of the group
+  std::size_t reducer = 0;           // index of the reducer, 0 ... reducers - 1
+  std::optional<std::size_t> up;     // group whose sum includes this one
 };
 
 // All groups of a round, the lowest ones first: that of slot s is

@@ -40,43 +40,43 @@ class Reducer {
  public:
   explicit Reducer(ReducerLink& link) : link_(link), all_reduce_(link) {}
 
-  // sizes: of the run's network.
+  // sizes: sizes of the run's network.
   void begin_session(const Sizes& sizes);
   void listens_at(const std::string& endpoint) {
     own_ = endpoint;
     all_reduce_.listens_at(endpoint);
   }
 
-  // Takes the master's messages, in order. Returns what of that is next for the
-  // thread that computes: Round waits, and all behind it, while it is to get
-  // its average from others and that has not come. Or it comes ahead of the
-  // master's word, once the average is here.
+  // Takes the master's messages, in order.  Returns the next messages for the
+  // computing thread.  A Round waits, and everything behind it, while its
+  // average is to come from other workers and has not come.  A Round may also
+  // come ahead of the master's, once the average is here.
   std::vector<Message> from_master(std::vector<Message> messages);
   bool waits() const { return !turn_.empty(); }
-  // The first Round that waits goes on without its average.
+  // Passes on the first Round that waits without its average.
   void give_up_round();
-  // This worker's own Result, or in sync the pieces of one.
+  // Takes this worker's own Result, or in sync the pieces of one.
   void take_result(Message message);
   void take_own(Message part);
-  // A Result, Reduced, Part or Mean of another worker.  Throws Error:
-  // kProtocol, it is no good one.  What its vectors lack is reported to the
-  // master.
+  // Takes a Result, Reduced, Part or Mean of another worker.  Throws Error:
+  // kProtocol, the message is wrong.  Wrong vectors are reported to the master.
   void from_worker(Message message);
-  // Messages sent there may not have arrived.
+  // Notes that messages sent there may not have arrived.
   void lost(const std::string& endpoint);
-  // The worker leaves: the master gets at once what it would pull.
+  // Sends the master at once everything that it would pull, as the worker
+  // leaves.
   void give_held();
 
-  // Sums are made in threads of their own; this sends on those that are done.
+  // Sends on the sums that are done, which threads of their own make.
   void poll();
   bool busy() const { return !running_.empty(); }
-  // Nobody wants the Result or Reduced any more: its round is over.
+  // Whether a Result or Reduced is not wanted any more: its round is over.
   bool is_over(const Message& part) const;
-  // Bytes that parts may have which come before the master's word of them.
+  // Greatest number of bytes of parts that come before the master's order.
   std::uint64_t early_most() const { return early_most_; }
-  std::uint64_t kept_bytes() const;  // of all parts
+  std::uint64_t kept_bytes() const;  // bytes of all parts
 
-  // Returns the messages for the master; forgets it.
+  // Returns the messages for the master, and forgets them.
   std::vector<Message> take_for_master();
 
  private:
@@ -115,7 +115,7 @@ class Reducer {
   void take_order(const Reduce& order);
   void take_part(const Key& key, SharedMessage message);
   void take_early(const Key& key, SharedMessage message);
-  template <typename Which>  // of entries of early_
+  template <typename Which>  // Which: predicate on entries of early_
   void forget_early(const Which& which);
   void try_to_reduce(const Key& key);
   void send_up(const Key& key, const std::string& up, const Reduced& sum);
@@ -127,21 +127,22 @@ class Reducer {
 
   ReducerLink& link_;
   AllReduce all_reduce_;
-  std::deque<Message> turn_;             // waits behind the Round in front
-  bool gave_up_ = false;                 // on that
-  std::string own_;                      // where this worker listens
-  std::map<std::uint64_t, Slot> slots_;  // by lease, of tasks to be reduced
-  std::map<std::uint64_t, Kept> kept_;   // by lease
-  std::map<Key, Order> orders_;          // by what they make
-  std::map<Key, SharedMessage> parts_;   // of orders_
-  std::map<Key, SharedMessage> early_;   // of others
+  std::deque<Message> turn_;  // messages that wait behind a Round
+  bool gave_up_ = false;      // whether the Round in front need not wait
+  std::string own_;           // address of this worker
+  // Slots of tasks to be reduced, by lease.
+  std::map<std::uint64_t, Slot> slots_;
+  std::map<std::uint64_t, Kept> kept_;  // Results kept, by lease
+  std::map<Key, Order> orders_;         // orders by the sum that they make
+  std::map<Key, SharedMessage> parts_;  // parts of orders_
+  std::map<Key, SharedMessage> early_;  // parts without an order yet
   std::uint64_t early_bytes_ = 0, early_most_ = 0;
   std::vector<Running> running_;
-  std::map<Key, std::string> sent_;  // sums, and where they went
+  std::map<Key, std::string> sent_;  // receivers of sums
   std::set<std::uint64_t> direct_;   // rounds in which nothing is reduced
-  std::set<std::uint64_t> pulled_;   // ... whose Results wait for Pulls
-  std::uint64_t over_ = 0;           // as are all up to this one
-  std::uint64_t newest_ = 0;         // round that the master spoke of
+  std::set<std::uint64_t> pulled_;   // rounds whose Results wait for Pulls
+  std::uint64_t over_ = 0;           // all rounds up to this one are over
+  std::uint64_t newest_ = 0;         // newest round that the master named
   std::vector<Message> for_master_;
 };
 

@@ -13,7 +13,8 @@ namespace dl::cluster {
 class ReducerLink {
  public:
   virtual ~ReducerLink() = default;
-  // Sends it to the worker that listens there, as soon as it can be reached.
+  // Sends the message to the worker that listens there, as soon as it is
+  // reached.
   virtual void send_to_reducer(const std::string& endpoint,
                                SharedMessage message) = 0;
 };

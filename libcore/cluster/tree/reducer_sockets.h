@@ -21,19 +21,19 @@ class ReducerSockets : public ReducerLink {
   ReducerSockets(Log log, Carrier carrier)
       : log_(std::move(log)), carrier_(std::move(carrier)) {}
 
-  // envelope: of what is sent; sizes: of the run's network.
+  // envelope: envelope of sent messages; sizes: sizes of the run's network.
   void begin_session(Envelope envelope, Security security, const Sizes& sizes);
 
   void send_to_reducer(const std::string& endpoint,
                        SharedMessage message) override;
-  // Sends what can be sent, and tells the reducer what was lost.
+  // Sends all messages that can be sent, and tells the reducer which were lost.
   void serve(Reducer& reducer);
-  // Something waits for room that no socket tells of.
+  // Whether messages wait for room that no socket signals.
   bool waiting() const;
-  // Whether bytes of long messages moved, since the last call.
+  // Whether bytes of long messages moved since the last call.
   bool flowed();
   std::uint64_t bytes_out() const { return bytes_out_; }
-  // Adds what there is to wait for.
+  // Adds the sockets to wait for.
   void collect(std::vector<const Socket*>& sockets) const;
 
  private:
@@ -49,7 +49,7 @@ class ReducerSockets : public ReducerLink {
   Envelope envelope_;
   Security security_;
   Sizes sizes_;
-  std::map<std::string, Way> ways_;  // by endpoint
+  std::map<std::string, Way> ways_;  // connections by endpoint
   std::uint64_t bytes_out_ = 0;
 };
 

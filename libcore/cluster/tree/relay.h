@@ -23,13 +23,15 @@ namespace dl::cluster {
 class RelayLink {
  public:
   virtual ~RelayLink() = default;
-  // Listens for children, if it does not yet; returns where, or "": it cannot.
+  // Listens for children, if it does not yet; returns the address, or "" if it
+  // cannot.
   virtual Listening listen() = 0;
-  // Leaves the parent, and goes to the one that listens there unless "".
+  // Leaves the parent, and connects to the one at this address, unless it is
+  // "".
   virtual void connect(const std::string& endpoint) = 0;
   virtual void send_to_parent(const Message& message,
                               const Envelope& envelope) = 0;
-  // False: the child is gone, or too slow.
+  // Returns false if the child is gone, or too slow.
   virtual bool send_to_child(const std::string& child, const Message& message,
                              const Envelope& envelope) = 0;
 };
@@ -38,7 +40,7 @@ class Relay {
  public:
   explicit Relay(RelayLink& link) : link_(link) {}
 
-  // This worker is `number` in a run: no parent, no children, no position.
+  // Begins as worker `number` in a run, without parent, children and position.
   void begin_session(const std::string& run, std::uint64_t number);
 
   // Each returns the messages whose turn it is now.  From the master: anything
@@ -46,20 +48,20 @@ class Relay {
   // parent: Feeding, or a message of the feed.
   std::vector<Message> from_master(Received received);
   std::vector<Message> from_parent(Received received);
-  // An Attach.
+  // Takes an Attach.
   void from_child(const std::string& child, const Received& received);
 
-  // For so many children as the master says.
-  std::string listen(const Listen& listen);  // returns where, or "": it cannot
+  // Listens for as many children as the master says.
+  std::string listen(const Listen& listen);  // returns the address, or ""
   void place(const Place& place);
-  void parent_connected();  // its link to a parent is there
+  void parent_connected();  // the connection to the parent is there
   void parent_lost(const std::string& why);
 
   const std::string& run() const { return run_; }
-  // 0: not known.
+  // Position in the feed; 0: not known.
   std::uint64_t position() const { return feed_.position().value_or(0); }
   bool overfull() const { return feed_.overfull(); }
-  // Returns the messages for the master; forgets it.
+  // Returns the messages for the master, and forgets them.
   std::vector<Message> take_for_master();
 
  private:
@@ -73,9 +75,9 @@ class Relay {
   std::string run_;
   std::uint64_t number_ = 0, sequence_ = 0;
   Feed feed_;
-  std::uint64_t parent_ = 0;  // 0: the master
+  std::uint64_t parent_ = 0;  // number of the parent; 0: the master
   std::set<std::string> children_;
-  std::size_t most_children_ = 0;  // that the master gives it
+  std::size_t most_children_ = 0;  // greatest number of children
   std::vector<Message> for_master_;
   // Tasks that follow messages of the feed which are not here; a worker has few
   // leases at a time.

@@ -20,19 +20,20 @@ namespace dl::cluster {
 // One thread, that of the worker's connection to its master.
 class RelaySockets : public RelayLink {
  public:
-  // network: in which other workers find this one; or as it finds its master.
+  // network: network in which other workers reach this one; if not given, the
+  // one in which it reaches its master.
   RelaySockets(Log log, NetworkChoice network, Carrier carrier)
       : log_(std::move(log)),
         network_(std::move(network)),
         carrier_(std::move(carrier)) {}
 
-  // A session with the master at this endpoint begins.
-  // sizes: of the run's network.
+  // Begins a session with the master at this endpoint. sizes: sizes of the
+  // run's network.
   void begin_session(std::string master, Security security, const Sizes& sizes);
 
-  // Takes in what is there, and returns whose turn it is of it.
+  // Takes the messages that have come, and returns those whose turn it is.
   std::vector<Message> serve(Relay& relay, Reducer& reducer);
-  // Adds what there is to wait for.
+  // Adds the sockets to wait for.
   void collect(std::vector<const Socket*>& sockets) const;
 
   Listening listen() override;
@@ -42,7 +43,7 @@ class RelaySockets : public RelayLink {
   bool send_to_child(const std::string& child, const Message& message,
                      const Envelope& envelope) override;
 
-  // Whether bytes of long messages moved, since the last call.
+  // Whether bytes of long messages moved since the last call.
   bool flowed();
   std::uint64_t bytes_in() const;
   std::uint64_t bytes_out() const;
@@ -52,17 +53,18 @@ class RelaySockets : public RelayLink {
   void serve_parent(Relay& relay, std::vector<Message>& turn);
   void leave_parent();
   using Bytes = std::uint64_t (DealerSocket::*)() const;
-  std::uint64_t parent_bytes(Bytes bytes) const;  // 0 without one
+  // Bytes of the parent; 0 without one.
+  std::uint64_t parent_bytes(Bytes bytes) const;
 
   Log log_;
   NetworkChoice network_;
   Carrier carrier_;
-  std::string master_;  // its endpoint
+  std::string master_;  // endpoint of the master
   Security security_;
   Sizes sizes_;
   std::optional<RouterSocket> children_;
   std::optional<PeerConnection> parent_;
-  std::uint64_t bytes_in_ = 0, bytes_out_ = 0;  // of earlier parents
+  std::uint64_t bytes_in_ = 0, bytes_out_ = 0;  // bytes of earlier parents
 };
 
 }  // namespace dl::cluster

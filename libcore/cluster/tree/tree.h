@@ -21,7 +21,7 @@ class Tree {
 
   // Members are known by numbers from 1.
   void add(std::uint64_t member) { members_.push_back(member); }
-  // Nothing happens if it is not in the tree.
+  // Removes a member; does nothing if it is not in the tree.
   void remove(std::uint64_t member) {
     const auto at = std::ranges::find(members_, member);
     if (at == members_.end()) return;

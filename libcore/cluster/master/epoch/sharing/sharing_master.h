@@ -36,7 +36,7 @@ class SharingEpoch : public Phase {
  protected:
   LeaseTable& table() override { return table_; }
   data::Epoch& order() override { return order_; }
-  // Also ends the wait of a synchronous round for the member.
+  // A synchronous round may have waited for the condemned mini-batch alone.
   void note_condemned() override {
     if (rounds_ && rounds_->synchronous()) apply_round();
   }
