@@ -17,9 +17,9 @@
 namespace dl::cluster {
 
 struct AutoDevices {
-  std::vector<std::string> names;  // one at least
+  std::vector<std::string> names;  // at least one name
   std::string why;                 // "2 GPUs, SLURM_LOCALID 3"
-  bool broken = false;             // a GPU may be there, but cannot be used
+  bool broken = false;  // whether there may be a GPU that cannot be used
 };
 
 // "cpu" where there is no GPU; the GPU of a launcher's local rank, modulo their
@@ -28,7 +28,7 @@ struct AutoDevices {
 // Throws Error: kUnavailable, no process can be made to count them in.
 AutoDevices devices_of_auto(const LaunchedAs& place);
 
-// A process for each of several devices.
+// Processes for several devices, one for each.
 class WorkerProcesses {
  public:
   // Called by the only thread of a process: makes one for each device, where
@@ -52,14 +52,14 @@ class WorkerProcesses {
   struct Process {
     pid_t pid;
     std::string device;
-    int alive;  // a pipe that is at its end when the process is
+    int alive;  // pipe that ends with the process
   };
   void tell_all(int signal) const noexcept;
   void reap(std::size_t index, const Log& log);
 
-  std::vector<Process> processes_;  // that run
-  bool told_ = false;               // to stop
-  int failed_ = 0;                  // the status of the first
+  std::vector<Process> processes_;  // running processes
+  bool told_ = false;               // whether they were told to stop
+  int failed_ = 0;                  // exit status of the first that failed
   std::string failure_;
 };
 

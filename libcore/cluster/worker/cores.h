@@ -12,9 +12,9 @@ namespace dl::cluster {
 
 // Cores that the kernel lets this process use.
 struct Cores {
-  int bound;                    // its affinity
-  int allowed;                  // what that could be at most, >= bound
-  std::optional<double> limit;  // of its control group
+  int bound;                    // cores of its affinity
+  int allowed;                  // greatest possible affinity, >= bound
+  std::optional<double> limit;  // cores of its control group
 };
 
 Cores cores_of_process();

@@ -14,15 +14,16 @@ using Environment = std::map<std::string, std::string>;
 
 Environment environment_of_process();
 
-// As far as somebody says it.  A hint: leases decide who does what.
+// Rank and size as far as they are known.  A hint only: leases decide who does
+// what.
 struct LaunchedAs {
   struct Number {
     int value;             // ranks from 0, sizes from 1
     std::string variable;  // "SLURM_PROCID"
   };
   std::optional<Number> rank, size;
-  std::optional<Number> local_rank, local_size;  // of those on this host
-  // Contradiction, "RANK says 5; DL_RANK says it outright"; "": nothing.
+  std::optional<Number> local_rank, local_size;  // rank and size on this host
+  // Contradiction, "RANK says 5; DL_RANK says it outright"; "": none.
   std::string doubt;
 
   std::string text() const;  // "rank 3 of 8 (SLURM_PROCID)"; "": no rank

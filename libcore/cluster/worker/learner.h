@@ -21,16 +21,16 @@
 
 namespace dl::cluster {
 
-// A task and how far it is.
+// A task and its progress.
 struct Work {
   Task task;
-  std::int64_t done = 0;  // mini-batches, those passed over among them
+  std::int64_t done = 0;  // mini-batches done, passed-over ones included
   bool begun = false;
-  bool cut = false;         // its end is not the task's
-  std::int64_t queued = 0;  // ... that the loader has been told of
-  std::int64_t whole = 0;   // examples of a mini-batch that is not cut short
+  bool cut = false;         // whether it ends before the task does
+  std::int64_t queued = 0;  // mini-batches queued with the loader
+  std::int64_t whole = 0;   // examples of a full mini-batch
   std::int64_t examples = 0;
-  double loss_sum = 0;  // mean loss of each batch times its examples
+  double loss_sum = 0;  // mean loss times examples, summed over batches
   std::vector<std::unique_ptr<eval::Evaluation>> evaluations;
 
   std::int64_t batch() const { return task.first + done; }
@@ -46,13 +46,14 @@ struct Work {
   }
 };
 
-// The worker and the master disagree on what was said; joining again mends it.
+// Thrown when the worker and the master disagree on the conversation so far;
+// joining again mends it.
 struct OutOfStep {
   std::string why;
 };
 
-// A task that goes on from work which was not finished: the master has taken
-// it back already, and its word of that is under way.
+// Thrown for a task that continues work which was not finished: the master has
+// revoked it already, and the message about that is under way.
 struct Superseded {};
 
 // Throws Error: kProtocol, what the master sent does not fit; and OutOfStep.
@@ -60,11 +61,11 @@ class Learner {
  public:
   virtual ~Learner() = default;
 
-  // A new conversation begins: nothing sent before will be answered.  Tells in
-  // `ready` what parameters it has.
+  // Begins a new conversation: nothing sent before will be answered.  Sets in
+  // `ready` which parameters it has.
   virtual void begin_session(const Welcome& welcome, Ready& ready) = 0;
   virtual void take_state(State state) = 0;
-  // Round, Apply, Stale, Check and Statistics.
+  // Takes a Round, Apply, Stale, Check or Statistics.
   virtual void take(Message message) = 0;
 
   // Whether it has the version that a task starts from.  The feed may bring it
@@ -72,20 +73,21 @@ class Learner {
   virtual bool has(std::uint64_t version) const = 0;
   // Whether one more mini-batch may be trained now.
   virtual bool can_train() const { return true; }
-  // Seconds that it is worth to wait for a message before that, though it can
-  // be computed.
+  // Seconds to wait for a message before the next mini-batch, although it may
+  // be trained now.
   virtual double patience() const { return 0; }
-  // Before the first mini-batch of a lease of any kind.  Throws Superseded.
+  // Call before the first mini-batch of a lease of any kind.  Throws
+  // Superseded.
   virtual void begin(const Task& task) = 0;
-  // Before each mini-batch of an evaluation.
+  // Call before each mini-batch of an evaluation.
   virtual void settle() = 0;
   // Trains one mini-batch; counts it in `work`.  Returns what was not finite,
   // or "".
   virtual std::string train(Work& work, const nn::Batch& batch) = 0;
-  // The lease ends at a mini-batch that cannot be trained; what was trained
-  // before it is good.
+  // Ends the lease at a mini-batch that cannot be trained; the mini-batches
+  // before it are good.
   virtual void cut_short(const Work& work) { (void)work; }
-  // The last mini-batch of a training lease is done.
+  // Ends a training lease after its last mini-batch.
   virtual void finish(const Work& work) = 0;
 
   virtual Replica& replica() = 0;
@@ -96,7 +98,7 @@ class Learner {
 class ParameterHistory {
  public:
   virtual ~ParameterHistory() = default;
-  // After this update, which was applied; there until the next call.
+  // Parameters after this update, which was applied; valid until the next call.
   virtual std::span<const float> at(std::uint64_t sequence) = 0;
 };
 

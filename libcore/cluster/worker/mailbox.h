@@ -39,23 +39,24 @@ struct Delivered {
 // Messages for the compute thread, in the order of their arrival.  Thread-safe.
 class Inbox {
  public:
-  // most: bytes that may wait, beside the largest message, as a State may be of
-  // any size.
+  // most: number of bytes that may wait besides the largest message, as a State
+  // may be of any size.
   explicit Inbox(std::size_t most = std::size_t{1} << 30) : most_(most) {}
 
-  // Forgets what waits and begins a session with its Welcome.
+  // Drops waiting messages and begins a session with its Welcome.
   void begin_session(std::uint64_t session, Message welcome);
-  // False: more than that would wait; the worker has fallen too far behind.
+  // Returns false if more bytes would wait: the worker is too far behind.
   bool push(Message message);
-  // The next message.  Nothing: there is none now, or (wait) wake() was called.
+  // The next message, or nothing if there is none now, or (wait) wake() was
+  // called.
   std::optional<Delivered> pop(bool wait);
-  // Waits so long at most.
+  // The next message, waiting at most for this time.
   std::optional<Delivered> pop_within(double seconds);
   void wake();  // makes a waiting pop() return, once
   std::size_t size();
 
  private:
-  std::optional<Delivered> take();  // with the lock
+  std::optional<Delivered> take();  // call with the lock held
 
   const std::size_t most_;
   std::mutex mutex_;
@@ -69,15 +70,15 @@ class Inbox {
 // Messages for the master.  Thread-safe.
 class Outbox {
  public:
-  Outbox();  // throws Error: kIo, no more descriptors
+  Outbox();  // throws Error: kIo, no more descriptors left
   ~Outbox();
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
   void push(Message message);
-  // The compute thread has turned to this session: forgets what is queued.
+  // Drops queued messages, as the compute thread has turned to this session.
   void begin_session(std::uint64_t session);
-  // The next message of this session; what is of another is thrown away.
+  // The next message of this session; messages of others are dropped.
   std::optional<Message> pop(std::uint64_t session);
   std::size_t size();
   void poke();  // makes descriptor() readable
@@ -85,7 +86,7 @@ class Outbox {
   int descriptor() const { return fd_; }
 
  private:
-  void poke_locked();  // with the lock
+  void poke_locked();  // call with the lock held
 
   int fd_ = -1;
   bool poked_ = false;
@@ -105,7 +106,7 @@ class RecordFetcher {
   std::vector<std::byte> fetch(const Fetch& wanted,
                                std::chrono::milliseconds limit);
   void deliver(Record record);
-  // Ends every fetch() that waits, and those to come until open().
+  // Ends every waiting fetch(), and those to come until open().
   void close();
   void open();
   bool closed();
@@ -120,7 +121,7 @@ class RecordFetcher {
 };
 
 struct Mailbox {
-  // clock: by which the compute thread measures and waits; outlives this.
+  // clock: clock of the compute thread; outlives this object.
   explicit Mailbox(Clock& the_clock = monotonic_clock()) : clock(the_clock) {}
 
   Clock& clock;
@@ -129,9 +130,9 @@ struct Mailbox {
   RecordFetcher fetcher{outbox};
 
   // Read by the main thread for Beat and the last line.
-  std::atomic<std::uint64_t> progress{0};  // mini-batches done, of any kind
-  std::atomic<std::int64_t> examples{0};   // trained or evaluated
-  ExchangeMeter meter;                     // tell_exchange() tells it
+  std::atomic<std::uint64_t> progress{0};  // mini-batches of any kind done
+  std::atomic<std::int64_t> examples{0};   // examples trained or evaluated
+  ExchangeMeter meter;                     // reported by tell_exchange()
   // Set by the main thread: finish the mini-batch and end.
   std::atomic<bool> leaving{false};
   // Set by the compute thread: it has ended; it has lost the thread of the
@@ -140,7 +141,7 @@ struct Mailbox {
   std::atomic<bool> rejoin{false};
 
   void set_doing(std::string text);
-  // Beat.exchange: what was not told yet, and the queues as they are.
+  // Beat.exchange: work that was not reported yet, and present queues.
   Json tell_exchange();
   std::string doing();
 

@@ -23,25 +23,25 @@ class MasterConnection {
   MasterConnection(const WorkerOptions& options, const Log& log,
                    Carrier carrier = {});
 
-  // Says hello to whoever is at the master's address, which may change, until
-  // somebody answers with the Welcome or Stop that is returned; nothing, if its
-  // file tells meanwhile that the run is finished.  first: there
-  // was no master so far.  check: called often meanwhile; what it throws ends
-  // this.
+  // Sends Hello to the master's address, which may change, until a master
+  // answers with the Welcome or Stop that is returned; returns nothing if the
+  // file with the address says meanwhile that the run is finished.  first:
+  // there was no master so far.  check: called often meanwhile; an exception
+  // that it throws ends the wait.
   // Throws Error: kUnavailable or (not first) kTryAgain, no answer in time; as
   // refuse() does.
   std::optional<Received> join(const Hello& hello, bool first,
                                const std::function<void()>& check);
-  // Throws Error: what a Refuse says.
+  // Throws the Error that a Refuse describes.
   [[noreturn]] void refuse(const Message& message) const;
 
-  // After join():
+  // Functions for use after join():
   const std::string& endpoint() const { return endpoint_; }
   DealerSocket& socket() const { return *socket_; }
-  // False: it did not go out in that time.  Throws Error: as
-  // DealerSocket::send(); the master was told if it is more than it takes.
+  // Returns false if the message was not sent in that time.  Throws Error: as
+  // DealerSocket::send(); a master that does not take such a message was told.
   bool send(const Message& message, std::chrono::milliseconds wait);
-  // False: left over from another run.
+  // Whether the message is of this run.
   bool is_of_this_run(const Received& received) const;
   // Text for a lost connection.
   std::string loss() const;
@@ -68,18 +68,18 @@ class MasterConnection {
   Carrier carrier_;
   std::unique_ptr<DealerSocket> socket_;
   std::string endpoint_;
-  std::string status_;  // why there is no endpoint
-  // The run that the file told was finished, when it was first looked at: that
-  // is another one, from before.
+  std::string status_;  // reason why there is no endpoint
+  // The run that the file called finished when it was first read: an earlier
+  // run.
   std::optional<std::string> finished_before_;
   bool over_ = false;
-  WorkerKeys keys_;  // as of open()
+  WorkerKeys keys_;  // keys as of open()
   bool let_in_ = false;
   Envelope envelope_;
   bool greeted_ = false;
   double greeted_at_ = 0;
-  int damages_ = 0;                             // connections that we ended
-  std::uint64_t bytes_in_ = 0, bytes_out_ = 0;  // of earlier connections
+  int damages_ = 0;  // connections that this end ended
+  std::uint64_t bytes_in_ = 0, bytes_out_ = 0;  // bytes of earlier connections
 };
 
 }  // namespace dl::cluster

@@ -27,17 +27,19 @@ namespace dl::cluster {
 // whose update is the only one that comes.
 class SharingRehearsal {
  public:
-  // The replica outlives it, and is moved by it, by `scale` times its updates.
+  // The replica outlives this object, which changes it by `scale` times its
+  // updates.
   SharingRehearsal(Replica& replica, const SharingSettings& settings,
                    float scale);
 
-  // Before a mini-batch; returns what it took.
+  // Call before a mini-batch; returns the seconds that it took.
   double begin();
   // Runs with the last compute(), whose update on the host the caller has if it
   // must be there to be coded.
   void run(std::span<const float> update);
   bool on_device() const { return keeper_ != nullptr; }
-  std::size_t bytes() const { return apply_.payload.size(); }  // an update's
+  // Bytes of an update.
+  std::size_t bytes() const { return apply_.payload.size(); }
 
   // Times of each mini-batch; what is done before it is encoding, too.
   std::vector<double> encode, decode;
@@ -54,7 +56,7 @@ class SharingRehearsal {
 
 struct RoundRehearsed {
   double seconds = 0;
-  std::int64_t bytes = 0;  // that a replica sends, and as many come back
+  std::int64_t bytes = 0;  // bytes that a replica sends, and that come back
 };
 // A round of averaging in which the replica's update is what it learns, but for
 // its mini-batches, again and again for so many seconds.  The replica is
@@ -67,18 +69,18 @@ RoundRehearsed rehearse_round(Replica& replica,
 // where the master's echoes are what the other one and the master send.
 class SyncRehearsal {
  public:
-  // Takes a piece to the master, for an echo or for none.
+  // Sends a piece to the master, with or without an answer.
   using Send = std::function<void(std::vector<std::byte>, bool answer)>;
 
-  // The replica outlives it, and is moved by it.  network: with the updaters
-  // that take the step, in so many threads.
+  // The replica outlives this object, which changes it.  network: has the
+  // updaters that take the step, in so many threads.
   SyncRehearsal(Replica& replica, const nn::NetworkConfig& network, int threads,
                 bool alone, Send send);
 
   // Computes a gradient; returns how many echoes there will be.
   std::size_t compute(const nn::Batch& batch, const nn::Position& at);
-  // The next one; the last one ends the step.  Throws Error: kProtocol, it is
-  // of another length than what was sent.
+  // Takes the next echo; the last one ends the step.  Throws Error: kProtocol,
+  // its length is not that of the sent piece.
   void take(std::vector<std::byte> echo);
 
  private:
@@ -88,10 +90,10 @@ class SyncRehearsal {
   Replica& replica_;
   const bool alone_;
   const Send send_;
-  std::vector<float> apart_;  // parameters that are not in host memory
+  std::vector<float> apart_;  // copy of parameters that are not in host memory
   SyncKeeper keeper_;
   std::vector<Piece> pieces_;
-  std::vector<std::vector<float>> own_;  // of the pieces that are averaged here
+  std::vector<std::vector<float>> own_;  // own values of pieces averaged here
   std::size_t given_ = 0;
   std::vector<float> statistics_;
   Round round_;

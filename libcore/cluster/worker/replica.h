@@ -38,7 +38,7 @@ class Replica {
           device::Precision precision = device::Precision::kFloat32);
 
   nn::Network& network() { return *network_; }
-  // Elements of each tensor of the parameters, in their order.
+  // Number of elements of each tensor of the parameters, in their order.
   std::vector<std::size_t> tensors() const;
 
   // Learning rate of each tensor in a step.
@@ -47,7 +47,7 @@ class Replica {
   // Throw Error: kProtocol, the sizes differ from the network's.
   void set_parameters(std::span<const float> values);
   void set_statistics(std::span<const float> values);
-  // Empty: afresh.
+  // Sets the updater's state; empty: starts it afresh.
   void set_updater_state(std::span<const float> values);
 
   std::vector<float> parameters();
@@ -74,7 +74,8 @@ class Replica {
   // or "".  After a fault the statistics are as
   // before, and so is the updater's state unless the updater itself made the
   // fault, or segments before it have changed it; then it starts afresh.
-  static constexpr double kMostLoss = 1e10;  // nothing comes back from there
+  // A network does not recover from it.
+  static constexpr double kMostLoss = 1e10;
   struct Step {
     double loss = 0;
     std::string fault;
@@ -110,17 +111,20 @@ class Replica {
   Step compute_segments(const nn::Batch& batch, const nn::Position& at,
                         const UpdateSink& sink);
   void show(const UpdateSink& sink);
-  std::span<const float> update_on_host();  // throws: kBug, it is not there
+  // Throws Error: kBug, it is not on the host.
+  std::span<const float> update_on_host();
   std::vector<float> get(tensor::View from);
   void set(tensor::View to, std::span<const float> values, const char* what);
 
-  device::Device* device_ = nullptr;  // of the first lane, owned by network_
+  // Device of the first lane, owned by network_.
+  device::Device* device_ = nullptr;
   std::unique_ptr<nn::Network> network_;
   std::optional<double> loss_of_chance_;  // nn/data/baseline_loss.h
   tensor::Tensor scratch_;
-  tensor::Tensor update_;  // where update() is not in host memory
+  tensor::Tensor update_;  // used if update() is not in host memory
   std::unique_ptr<tensor::Buffer> kept_statistics_;
-  std::unique_ptr<tensor::Buffer> before_;  // parameters, of compute_segments()
+  // Parameters before compute_segments().
+  std::unique_ptr<tensor::Buffer> before_;
   bool parameters_lost_ = false;
 };
 

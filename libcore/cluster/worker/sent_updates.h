@@ -25,31 +25,31 @@ namespace dl::cluster {
 struct SentUpdate {
   std::int64_t epoch = 0;
   Update update;
-  bool refused = false;  // once: it was not applied
+  bool refused = false;  // whether it was refused once
 };
 
 class SentUpdates {
  public:
-  // Sent, and an answer will come.
+  // Notes an update that was sent; an answer will come.
   void add(SentUpdate sent) { pending_.push_back(std::move(sent)); }
   std::size_t pending() const { return pending_.size(); }
-  std::int64_t pending_batches() const;  // mini-batches in them
+  std::int64_t pending_batches() const;  // mini-batches of pending updates
 
-  // No answer will come to what is pending.
+  // Notes that no answer will come to pending updates.
   void lose_answers();
-  // An Apply says that this one is ours: its payload.  Nothing: there is none.
+  // Payload of our own update that an Apply names, or nothing if there is none.
   std::optional<std::vector<std::byte>> applied(std::int64_t batch);
-  // It is kept in case its mini-batches come again.  The one that is returned
-  // was refused twice, and is no longer kept.
+  // Keeps a refused update in case its mini-batches come again.  Returns one
+  // that was refused twice, which is no longer kept.
   std::optional<SentUpdate> refused(const Stale& stale);
 
-  // Somebody's update of these mini-batches was applied, and that is known to
-  // the last byte.  Returns what was adrift and is not it: it never will be.
+  // Notes that an update of these mini-batches was applied, with this payload.
+  // Returns an update adrift that is another one, and will never be applied.
   std::optional<SentUpdate> settle(const Apply& apply);
   // Returns updates adrift of other epochs, which are no longer kept.
   std::vector<SentUpdate> leave_other_epochs(std::int64_t epoch);
-  // Returns the update adrift of the mini-batches that begin here, at most so
-  // many; it is no longer kept.
+  // Returns the update adrift whose mini-batches begin here, at most so many;
+  // it is no longer kept.
   std::optional<SentUpdate> take_again(std::int64_t epoch, std::int64_t batch,
                                        std::int64_t most);
 

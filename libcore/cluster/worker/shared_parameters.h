@@ -40,21 +40,22 @@ class SharedParameters {
   virtual void take(const State& state) = 0;
   // Throws Error: kProtocol, as exchange::decode_threshold().
   virtual void apply(const Apply& apply) = 0;
-  // In memory of the host, until the next call of anything here.
+  // The parameters in host memory, valid until the next call of a function
+  // here.
   virtual std::span<const float> values() = 0;
-  // The network's become these.
+  // Sets the network's parameters to these.
   virtual void settle() = 0;
-  // The network's become where these are going, UpdateCoder::step_ahead().
+  // Sets the network's parameters to UpdateCoder::step_ahead() of these.
   virtual void step_ahead(UpdateCoder& coder, double own, double others,
                           std::int64_t workers) = 0;
 };
 
-// In memory of the host: each step takes the update there, and brings the
+// Parameters in host memory: each step takes the update there, and copies the
 // network's parameters to its device.
 class HostParameters final : public SharedParameters {
  public:
-  // The replica outlives it.  history: where it looks up what updates make of
-  // them; null: it applies them.
+  // The replica outlives this object.  history: the parameters after each
+  // update; null: it applies updates itself.
   HostParameters(Replica& replica, const SharingSettings& settings,
                  ParameterHistory* history);
 
@@ -65,7 +66,7 @@ class HostParameters final : public SharedParameters {
   void step_ahead(UpdateCoder& coder, double own, double others,
                   std::int64_t workers) override;
 
-  // From these, the network goes on by its own updates.
+  // The network continues from these with its own updates.
   void begin_alone() { working_ = apart_; }
   void step_alone(float rate, std::span<const float> update);
 
@@ -76,21 +77,21 @@ class HostParameters final : public SharedParameters {
   Replica& replica_;
   const nn::Constrainer constrain_;
   ParameterHistory* const history_;
-  std::span<float> parameters_;  // the network's, or apart_
+  std::span<float> parameters_;  // parameters of the network, or apart_
   std::vector<float> apart_;
-  std::vector<float> working_;            // what the network trains on instead
-  std::optional<exchange::Fasgd> fasgd_;  // if that is the staleness rule
+  std::vector<float> working_;  // parameters that the network trains on instead
+  std::optional<exchange::Fasgd> fasgd_;  // set if that is the staleness rule
   // State of parameters apart: the network's follow in settle(), and are others
   // in between.
   bool changed_ = true;
-  bool behind_ = false;  // with a history: they are of an earlier update
+  bool behind_ = false;  // with a history: parameters are of an earlier one
   std::uint64_t sequence_ = 0;
 };
 
-// In the memory of a device: only coded updates go there.
+// Parameters in the memory of a device, to which only coded updates go.
 class DeviceParameters final : public SharedParameters {
  public:
-  // The replica outlives it; device: keeper_of() it.
+  // The replica outlives this object.  device: keeper_of() the replica.
   DeviceParameters(Replica& replica, device::Device& device);
 
   void take(const State& state) override;
@@ -107,8 +108,8 @@ class DeviceParameters final : public SharedParameters {
   Replica& replica_;
   device::Device& device_;
   exchange::DeviceQuanta quanta_;
-  std::unique_ptr<tensor::Buffer> apart_;  // once there are other workers
-  bool changed_ = true;                    // as of HostParameters
+  std::unique_ptr<tensor::Buffer> apart_;  // set once there are other workers
+  bool changed_ = true;                    // as in HostParameters
   tensor::Tensor fetched_{tensor::DType::kF32, {0}};
 };
 

@@ -37,31 +37,33 @@ class SlotKeeper {
                       nn::Constrainer constrain = {})
       : settings_(settings), constrain_(std::move(constrain)) {}
 
-  // A new conversation: nothing of the one before counts.
+  // Begins a new conversation: nothing of the one before counts.
   void begin_session();
   void take(State state);
   // Throws Error: kProtocol, it does not fit.  OutOfStep: it follows another
   // version than this worker has.
   void take(Round round);
 
-  // Its parameters after a round are not what the Round said: what to tell the
-  // master, once.  Nothing begins then until State comes.
+  // The Digest to send if the parameters after a round differ from the Round's;
+  // returned once.  No task begins then until State comes.
   std::optional<Digest> take_difference();
 
-  // Whether a task of this version may begin: it is here, or will never be.
+  // Whether a task of this version may begin: the version is here, or never
+  // will be.
   bool has(std::uint64_t version) const;
 
-  // Where a task starts from; there until the next call of anything here.
+  // The start of a task; valid until the next call of a function here.
   struct Start {
     std::span<const float> parameters, statistics;
-    std::span<const float> updater_state;  // empty: afresh
+    std::span<const float> updater_state;  // empty: starts afresh
     std::int64_t afresh = 0;               // nn::Position::updater_reset_at
-    // All of it is that of this round; nothing: the slot has something of its
+    // Set if all of it is that of this round; the slot then has nothing of its
     // own.
     std::optional<std::uint64_t> version;
   };
-  // Nothing: the task goes on from a round that was not finished here, so it
-  // is no longer wanted.  Throws OutOfStep: its version is not known.
+  // Returns nothing if the task continues a round that was not finished here,
+  // so that it is no longer wanted.  Throws OutOfStep: its version is not
+  // known.
   std::optional<Start> begin(const Task& task);
   // The answer to the task begun last, without its counts; nothing, and the
   // history as it was: the replica is not finite.
@@ -79,13 +81,14 @@ class SlotKeeper {
 
  private:
   struct History {
-    std::uint64_t round = 0;  // its last one
-    std::int64_t afresh = 0;  // when its updater state was
+    std::uint64_t round = 0;  // last round of the slot
+    std::int64_t afresh = 0;  // iteration when its updater state was afresh
     std::vector<float> residual, updater_state;
-    // Overlap: all that it had to send in that round, and what went with it.
+    // Overlap: everything that it had to send in that round, and the statistics
+    // that went with it.
     std::vector<float> learnt, statistics;
   };
-  std::uint64_t newest() const;  // version that is here
+  std::uint64_t newest() const;  // newest version that is here
   Result finish_whole(const Task& task, std::span<const float> parameters,
                       std::vector<float> statistics,
                       std::vector<float> updater_state);
@@ -95,14 +98,14 @@ class SlotKeeper {
   AveragingSettings settings_;
   nn::Constrainer constrain_;
   bool known_ = false;
-  std::optional<Digest> difference_;  // not told yet
+  std::optional<Digest> difference_;  // difference not reported yet
   bool differs_ = false;
   State state_;
-  std::deque<Round> waiting_;  // that follow state_
-  State made_;  // here, by a round of one slot that may not be over yet
+  std::deque<Round> waiting_;  // rounds that follow state_
+  State made_;  // state made by a round of one slot, maybe not over
   std::vector<float> base_;
-  std::span<const float> from_;  // where the task begun last starts
-  std::map<std::int64_t, History> histories_;  // by slot
+  std::span<const float> from_;                // start of the task begun last
+  std::map<std::int64_t, History> histories_;  // histories by slot
 };
 
 }  // namespace dl::cluster

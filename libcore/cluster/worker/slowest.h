@@ -1,4 +1,4 @@
-// How long those wait who wait for all: the slowest of so many workers.
+// Expected time of the slowest of N workers, for which all others wait.
 
 #ifndef DL_LIBCORE_CLUSTER_WORKER_SLOWEST_H_
 #define DL_LIBCORE_CLUSTER_WORKER_SLOWEST_H_
@@ -10,13 +10,13 @@
 
 namespace dl::cluster {
 
-// Seconds of mini-batches, one after the other, of which there is one at least.
-// What the slowest of so many workers takes for one each, on average, if all
-// their mini-batches are like these, in any order.
+// times: seconds of successive mini-batches, at least one.  Returns the average
+// time that the slowest of so many workers takes for one mini-batch each, if
+// all their mini-batches are like these, in any order.
 Slowest slowest_of(std::span<const double> times);
 
-// The same for `count` (at least 1) successive mini-batches each.  Where fewer
-// than twice as many were measured, what half of them take stands for them.
+// slowest_of() for `count` (at least 1) successive mini-batches each.  If fewer
+// than twice as many were measured, the time of half of them is used.
 Slowest slowest_round_of(std::span<const double> times, std::int64_t count);
 
 }  // namespace dl::cluster

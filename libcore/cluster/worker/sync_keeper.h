@@ -34,20 +34,21 @@ class SyncKeeper {
         parameters_(parameters),
         gradient_(room) {}
 
-  // A new conversation: nothing of the one before counts.
+  // Begins a new conversation: nothing of the one before counts.
   void begin_session() { known_ = false; }
-  // Throws Error: kProtocol, it is of another network.
+  // Takes a State.  Throws Error: kProtocol, it is of another network.
   void take(State state);
-  // The next round, or what the master says of one that was taken before.
+  // Takes the next round, or the master's Round of one that was taken before.
   // Throws Error: kProtocol, it is of another network.  OutOfStep: it follows
   // another version than this worker has.
   void take(const Round& round);
 
-  // Its parameters after a round are not what the Round said: what to tell the
-  // master, once.  Nothing begins then until State comes.
+  // The Digest to send if the parameters after a round differ from the Round's;
+  // returned once.  No task begins then until State comes.
   std::optional<Digest> take_difference();
 
-  // Whether a task of this version may begin: it is here, or will never be.
+  // Whether a task of this version may begin: the version is here, or never
+  // will be.
   bool has(std::uint64_t version) const {
     return !known_ || version <= version_;
   }
@@ -73,10 +74,11 @@ class SyncKeeper {
   std::vector<float> own_room_;
   std::span<float> gradient_;
   std::uint64_t version_ = 0;
-  std::uint64_t said_ = 0;  // by the master, to be over
+  std::uint64_t said_ = 0;  // last round that the master called over
   bool known_ = false, differs_ = false;
-  std::map<std::uint64_t, std::uint64_t> digests_;  // of the last versions
-  std::optional<Digest> difference_;                // not told yet
+  // Digests of the last versions.
+  std::map<std::uint64_t, std::uint64_t> digests_;
+  std::optional<Digest> difference_;  // difference not reported yet
 };
 
 }  // namespace dl::cluster

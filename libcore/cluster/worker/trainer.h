@@ -27,7 +27,7 @@ struct TrainerOptions {
   device::Precision precision = device::Precision::kFloat32;
   int threads = 1;
   std::string data_root = "/";
-  std::int64_t prefetch = 0;  // 0: as the master says
+  std::int64_t prefetch = 0;  // number of mini-batches; 0: the master's
   std::size_t cache_bytes = std::size_t{256} << 20;
 };
 
@@ -86,13 +86,13 @@ class Trainer {
   // The loader's thread uses the stores, so it goes first.
   std::unique_ptr<RecordStore> training_, evaluation_;
   std::unique_ptr<BatchLoader> loader_;
-  std::deque<Work> tasks_;  // the front one is being worked on
+  std::deque<Work> tasks_;  // tasks; the front one is under way
   // State of careful tasks: the mini-batch that the master was told comes next,
   // and the last one that it has heard of.
   std::pair<std::uint64_t, std::int64_t> told_, heard_;
-  std::vector<nn::Prediction> outputs_;  // of evaluation
+  std::vector<nn::Prediction> outputs_;  // predictions of an evaluation
   tensor::Tensor product_;
-  bool training_goes_on_ = false;  // the last step was one of training
+  bool training_goes_on_ = false;  // whether the last step was one of training
 };
 
 }  // namespace dl::cluster

@@ -40,23 +40,25 @@ class UpdateCoder {
   UpdateCoder(const SharingSettings& settings,
               std::span<const std::size_t> tensors, device::Device& device);
 
-  // Before an update: the learning rates that it is made with, of each tensor.
-  // What is left of earlier ones shrinks as the rate falls, and thresholds do:
-  // else it would come when steps are meant to be small, and be large beside
-  // them.  Thresholds come back as the rate does, up to where it was; to higher
-  // ones they find by themselves, and a rate that is far too high stays bound.
+  // Call before an update with the learning rates of each tensor for it.
+  // The residual and the thresholds shrink as the rate falls; otherwise rests
+  // of earlier updates would come when steps are meant to be small, and be
+  // large compared with them.  Thresholds rise again with the rate, up to its
+  // former height; they find higher ones by themselves, and a rate that is far
+  // too high stays bounded.
   void follow(std::span<const double> rates);
-  // Prepares one mini-batch: the update, or with momentum what it goes on with.
+  // Prepares one mini-batch: returns the update, or with momentum the velocity.
   // Valid until the next call.
   std::span<const float> prepare(std::span<const float> update);
   // Keeps a prepared update for the next message.
   void keep(std::span<const float> prepared);
-  // Appends the message of all that was kept, of `prepared` (may be empty) and
-  // of the residual to `out`; it covers so many mini-batches.  Returns quanta.
+  // Appends the message of all kept updates, of `prepared` (may be empty) and
+  // of the residual to `out`; it covers so many mini-batches.  Returns its
+  // quanta.
   std::int64_t encode(std::span<const float> prepared, std::int64_t batches,
                       std::vector<std::byte>& out);
 
-  // The same of updates on the device, as they are.
+  // encode() of updates on the device, which are not prepared.
   void keep(tensor::View update);
   std::int64_t encode(tensor::View update, std::int64_t batches,
                       std::vector<std::byte>& out);
@@ -75,7 +77,7 @@ class UpdateCoder {
   std::int64_t finish(std::int64_t batches, std::vector<std::byte>& out);
   void undo(std::span<const float> update) { here_->undo(update); }
 
-  // Another worker's message, of so many.
+  // Notes a message of another worker, of so many workers.
   void hear(std::span<const std::byte> message, std::int64_t workers) {
     if (held_back_.listens(workers))
       held_back_.hear(residual_.overlap(message));
@@ -85,21 +87,22 @@ class UpdateCoder {
   // when they are applied: `own` what this one holds back, `others` the rest.
   void step_ahead(std::span<const float> parameters, double own, double others,
                   std::int64_t workers, std::span<float> to);
-  // The same on the device, but for rounding.
+  // step_ahead() on the device, except for rounding.
   void step_ahead(tensor::View parameters, double own, double others,
                   std::int64_t workers, tensor::View to);
 
-  // Nobody applied the message: its quanta go back where they came from.
+  // Returns the quanta of a message that was not applied to the residual.
   void give_back(std::span<const std::byte> message);
   // Forgets everything so far: residual, thresholds and momentum begin as they
   // did.
   void forget();
-  // The fate of the message will never be known.
+  // Notes that it will never be known whether the message was applied.
   void drop(std::span<const std::byte> message);
 
   std::size_t elements() const { return residual_.elements(); }
-  double threshold() const { return sent_threshold_; }  // of the last message
-  // Where others are; only before the first message.
+  // Threshold of the last message.
+  double threshold() const { return sent_threshold_; }
+  // Begins with the threshold of others; only before the first message.
   void start_from(double threshold);
   MassLedger ledger();  // one pass over the residual
   double residual_norm() { return residual_.norm(); }
@@ -119,7 +122,7 @@ class UpdateCoder {
   const std::vector<std::size_t> tensors_;
   const double clip_multiple_;
   const std::int64_t clip_every_;
-  // One of them.
+  // Exactly one of the two is set.
   const std::unique_ptr<exchange::ThresholdEncoder> here_;
   const std::unique_ptr<exchange::DeviceResidual> there_;
   exchange::Residual& residual_;
@@ -130,11 +133,11 @@ class UpdateCoder {
   std::vector<double> rates_, highest_rates_;
   exchange::HeldBack held_back_;
   std::optional<exchange::MomentumCorrection> momentum_;
-  std::span<const float> thresholds_;  // from begin() to finish()
+  std::span<const float> thresholds_;  // in use from begin() to finish()
   double sent_threshold_ = 0;
   std::int64_t messages_ = 0;
   std::int64_t unclipped_ = 0;  // mini-batches since the last clipping
-  MassLedger ledger_;  // but for what the encoder and the residual know
+  MassLedger ledger_;           // without parts that encoder and residual have
   std::vector<float> sample_;
 };
 

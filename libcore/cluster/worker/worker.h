@@ -24,17 +24,17 @@ namespace dl::cluster {
 struct WorkerOptions {
   MasterAddress master;
   Security security;
-  NetworkChoice network;  // in which other workers find this one
-  std::string version;    // of dl-tools
-  std::string name;       // "": the master gives it one
-  std::optional<int> rank = std::nullopt;  // what a launcher says that it is
+  NetworkChoice network;  // network in which other workers reach this one
+  std::string version;    // version of dl-tools
+  std::string name;       // "": the master chooses it
+  std::optional<int> rank = std::nullopt;  // rank given by a launcher
   TrainerOptions trainer;
-  std::chrono::milliseconds wait{60000};        // for a first answer
-  std::chrono::milliseconds wait_lost{300000};  // for one that was there
+  std::chrono::milliseconds wait{60000};        // for a master's first answer
+  std::chrono::milliseconds wait_lost{300000};  // for a master that was there
   // Becomes readable when the worker is to finish its mini-batch and leave;
   // -1: never.
   int stop = -1;
-  // Called when nothing is left but to end what computes, which may hang.
+  // Called when only the end of the computing thread is left, which may hang.
   std::function<void()> ending = nullptr;
 };
 
