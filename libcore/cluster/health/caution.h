@@ -29,7 +29,7 @@ class Caution {
   // updates before it it had not seen.
   void add(double loss, std::uint64_t staleness);
 
-  // 0..1: the correlation to take for the least.
+  // The least correlation to assume, 0..1.
   double correlation() const { return correlation_; }
 
  private:
@@ -39,15 +39,15 @@ class Caution {
   void rise();
 
   double correlation_ = 1;
-  double rounds_ = kRounds;  // in which it falls by the factor e
-  // The block that is open.
+  double rounds_ = kRounds;  // rounds in which it falls by the factor e
+  // Sums of the open block.
   double sum_ = 0, squares_ = 0;
   std::int64_t count_ = 0;
   // Closed blocks: the means of the last, the first of all, and the variance of
   // a loss within them.
   std::deque<double> means_;
   std::optional<double> first_;
-  bool stood_out_ = false;  // the last of them
+  bool stood_out_ = false;  // whether the last block stood out
   double variance_ = 0;
 };
 

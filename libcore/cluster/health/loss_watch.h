@@ -53,30 +53,30 @@ class LossWatch {
            double loss_sum, double applied, std::span<const float> parameters,
            std::uint64_t staleness = 0);
 
-  // Training has gone wrong, and has not mended itself.
+  // Whether training has gone wrong, and has not mended itself.
   bool wrong() const { return evidence_ >= enough() || has_died(); }
-  // No more than a reason to try again from before.
+  // Whether there is no more than a reason to try again from before.
   bool may_have_died() const;
-  // From now on it is not asked any more.
+  // Makes may_have_died() false from now on.
   void trust() { trusted_ = true; }
-  // No block that was wrong is still to be made up for.
+  // Whether all wrong blocks have been made up for.
   bool sound() const { return evidence_ <= 0 && !has_died(); }
-  // The last blocks are wrong: nobody should stop here.
+  // Whether the last blocks are wrong, so that a run should not stop here.
   bool ends_badly() const;
-  // After many blocks the loss has never been lower than that of a constant
-  // prediction, where that is known.
+  // Whether, after many blocks, the loss has never been lower than that of a
+  // constant prediction, where that is known.
   bool learnt_nothing() const;
-  // A loss has jumped, and no block since then was better than a constant
-  // prediction.
+  // Whether a loss has jumped, and no block since then was better than a
+  // constant prediction.
   bool has_jumped() const;
-  // The newest loss is twice that of a constant prediction, where that is
-  // known.
+  // Whether the newest loss is twice that of a constant prediction, where that
+  // is known.
   bool is_worse_than_chance() const;
 
-  std::int64_t blocks() const { return blocks_; }  // so far
-  double best() const { return best_; }            // the lowest smoothed loss
-  double level() const { return level_; }          // the smoothed loss now
-  // From this version on blocks were wrong.
+  std::int64_t blocks() const { return blocks_; }  // number of blocks so far
+  double best() const { return best_; }            // lowest smoothed loss
+  double level() const { return level_; }          // present smoothed loss
+  // Version from which on blocks were wrong.
   std::uint64_t since() const {
     return has_died() || may_have_died() ? jumped_ : onset_;
   }
@@ -92,7 +92,7 @@ class LossWatch {
   // losses.  error: the standard error of the loss; none: too few tell.
   struct Brief {
     std::int64_t batches = 0, examples = 0;
-    double loss = 0, mean = 0;  // of late, and of all
+    double loss = 0, mean = 0;  // loss of late, and mean of all losses
     std::optional<double> error;
   };
   std::optional<Brief> brief() const;
@@ -105,10 +105,11 @@ class LossWatch {
   bool is_near_best(double loss) const;
   bool is_hopeless(double loss) const;
 
-  // The run goes on from `version`, which is good, with smaller steps.  wrong:
-  // what it had come to.
+  // Continues from `version`, which is good, with smaller steps.  wrong: the
+  // watch that the run had come to.
   void start_again(std::uint64_t version, const LossWatch& wrong);
-  // Some losses were false: it goes on as it is, and this is the true one.
+  // Replaces losses that were false by the true loss; the run continues as it
+  // is.
   void start_over(std::uint64_t version, double loss);
 
   Json to_json() const;
@@ -138,14 +139,15 @@ class LossWatch {
   double enough() const;
 
   std::optional<double> chance_;
-  double first_ = 0, best_ = 0, level_ = 0;  // once there is a block
-  double newest_ = 0;                        // the loss of the last block
+  double first_ = 0, best_ = 0, level_ = 0;  // set once there is a block
+  double newest_ = 0;                        // loss of the last block
   // The mean of the logarithms of blocks that are far from chance.
   std::optional<double> trend_;
-  std::int64_t blocks_ = 0, size_ = kBlockBatches;  // size: of the last one
-  double variance_ = 0;                             // of a mini-batch's loss
-  std::int64_t spreads_ = 0;                        // that it is of
-  double smoothed_ = 0;           // the mean of the last few losses
+  // size_: batches of the last block.
+  std::int64_t blocks_ = 0, size_ = kBlockBatches;
+  double variance_ = 0;           // variance of a mini-batch's loss
+  std::int64_t spreads_ = 0;      // number of spreads in variance_
+  double smoothed_ = 0;           // mean of the last few losses
   double last_ = 0, before_ = 0;  // losses of the last two calls
   std::int64_t calls_ = 0;
 
@@ -156,17 +158,17 @@ class LossWatch {
   std::uint64_t jumped_ = 0;
   double jump_ = 0;
   std::int64_t dead_blocks_ = 0;
-  bool trusted_ = false;  // may_have_died() is not asked any more
+  bool trusted_ = false;  // whether may_have_died() is no longer asked
 
-  // The block that is open.
-  std::uint64_t begun_ = 0;  // the version before it
+  // State of the open block.
+  std::uint64_t begun_ = 0;  // version before the block
   std::int64_t batches_ = 0, examples_ = 0, bends_ = 0;
   double loss_sum_ = 0, applied_sum_ = 0, bend_sum_ = 0;
 
   double evidence_ = 0;
   std::uint64_t onset_ = 0, sound_ = 0;
   std::int64_t wrong_batches_ = 0;
-  double wrong_loss_ = 0;  // sum over these
+  double wrong_loss_ = 0;  // sum of the losses of wrong blocks
   Measure norm_, applied_;
 };
 

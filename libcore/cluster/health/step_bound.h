@@ -21,8 +21,8 @@ float largest_magnitude(std::span<const float> values);
 
 class StepBound {
  public:
-  // A step may be so many times as large as the largest parameter, and as 1:
-  // many networks start near 0.
+  // Greatest ratio of a step to the largest parameter, or to 1 if that is
+  // larger, as many networks start near 0.
   static constexpr double kProportion = 1e6;
   // Bound of sums of steps, velocities and parameters.
   static constexpr double kRoom = std::numeric_limits<float>::max() / 4;
@@ -30,10 +30,9 @@ class StepBound {
   // A bound for unknown parameters: the first step looks at them.
   StepBound() = default;
 
-  // Why nothing like `step` may be added to an element of the parameters; "":
-  // it may.
+  // Returns why `step` may not be added to an element of the parameters, or "".
   std::string fault_of(double step, std::span<const float> parameters);
-  // Nothing was added that is larger, since the last look.
+  // Notes that values of at most `step` were added to the parameters.
   void added(double step) { reach_ += step; }
 
  private:

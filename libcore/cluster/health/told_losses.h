@@ -23,49 +23,53 @@ namespace dl::cluster {
 
 // The loss of the run's own parameters, on a sample: own_loss.h.
 struct OwnLoss {
-  double loss = 0, error = 0;  // the mean, and its standard error
-  double deviation = 0;        // the standard deviation of a mini-batch's
+  double loss = 0, error = 0;  // mean loss, and its standard error
+  double deviation = 0;        // standard deviation of a mini-batch's loss
 };
 
 class ToldLosses {
  public:
-  // An answer was accepted, as of this version: losses summed over so many
+  // Notes an accepted answer at this version: losses summed over so many
   // examples, > 0.
   void add(std::uint64_t member, std::uint64_t version, double loss_sum,
            std::int64_t examples);
   void begin_epoch();
   void forget(std::uint64_t member) { members_.erase(member); }
 
-  // A member whose losses of late are nothing like those of all others, which
-  // are sound; nothing: there is none, or nobody can tell.
+  // A member whose losses of late are unlike those of all others, which are
+  // sound; nothing if there is none, or that cannot be told.
   struct Odd {
     std::uint64_t member = 0;
-    double loss = 0, others = 0;  // means
-    double loss_sum = 0;          // of the epoch
+    double loss = 0, others = 0;  // mean losses
+    double loss_sum = 0;          // sum of its losses in the epoch
     std::int64_t examples = 0;
   };
   std::optional<Odd> odd_one(const LossWatch& watch) const;
-  // The same where the losses of all are wrong, and the run's own is sound:
-  // whose losses cannot be those of its parameters.  others: the own one.
+  // The member whose losses cannot be those of its parameters, if the losses of
+  // all members are wrong and the run's own loss is sound.  others: the own
+  // loss.
   std::optional<Odd> contradicted(const LossWatch& watch,
                                   const OwnLoss& own) const;
 
-  // Every so many answers: one member's losses are far above another's with the
-  // same parameters, and the run's own loss is to tell whose are false.
+  // Asked every so many answers: whether one member's losses are far above
+  // another's with the same parameters, so that the run's own loss is to tell
+  // whose are false.
   bool are_in_doubt();
-  // The answer to that: a member whose losses are nothing like the run's own,
-  // while somebody else's are.  Needs no history, so it holds from the first
-  // answers on.  others: the own one.
+  // The answer to are_in_doubt(): a member whose losses are unlike the run's
+  // own loss, while another's are like it.  Needs no history, so it holds from
+  // the first answers on.  others: the own loss.
   std::optional<Odd> denied(const OwnLoss& own) const;
-  // It told nothing: the next doubt is in twice as many answers.
+  // Notes that the own loss told nothing: the next doubt comes after twice as
+  // many answers.
   void stay_in_doubt();
 
  private:
-  static constexpr std::uint64_t kFirstPatience = 64;  // answers
+  static constexpr std::uint64_t kFirstPatience = 64;  // number of answers
   struct Told {
-    std::deque<std::pair<std::uint64_t, double>> recent;  // version, loss
-    std::uint64_t last = 0;                               // of all answers
-    double loss_sum = 0;                                  // of the epoch
+    // Pairs of version and loss.
+    std::deque<std::pair<std::uint64_t, double>> recent;
+    std::uint64_t last = 0;  // number among all answers
+    double loss_sum = 0;     // sum of losses in the epoch
     std::int64_t examples = 0;
   };
   static double newest_mean(const Told& told);

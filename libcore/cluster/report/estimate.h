@@ -43,41 +43,41 @@ namespace dl::cluster {
 // Measurements of a worker; times in seconds, means.
 struct HostFigures {
   std::string name;
-  double compute = 0;                       // a mini-batch, updater included
-  double compute_from = 0, compute_to = 0;  // eight of ten lie between
-  double encode = 0;                        // its update
-  double decode = 0;                        // an update of another worker
-  double update_bytes = 0;                  // coded
-  double delta_bytes = 0;   // what a replica sends in a round of averaging
-  double round = 0;         // coding that, and what comes back
-  double exchange = 0;      // what sending it and the answer add to that
-  double sync_alone = 0;    // a step of sync, of one host
-  double sync_pair = 0;     // ... of each of two, which are as fast
+  double compute = 0;  // time of a mini-batch, with the updater
+  double compute_from = 0, compute_to = 0;  // eight of ten times lie between
+  double encode = 0;                        // coding of its update
+  double decode = 0;        // decoding of another worker's update
+  double update_bytes = 0;  // bytes of a coded update
+  double delta_bytes = 0;   // bytes that a replica sends in a round
+  double round = 0;         // coding of these bytes and of the average
+  double exchange = 0;      // time added by sending an update and the answer
+  double sync_alone = 0;    // step of sync on one host
+  double sync_pair = 0;     // step of sync on each of two equal hosts
   double bandwidth = 0;     // bytes/s to and from the master
-  double gradient = 0;      // its pieces there and back, beside round_trip
-  double round_trip = 0;    // of an update
-  double message = 0;       // one more as short, received or sent meanwhile
-  Slowest slowest{};        // of so many, a mini-batch
-  Slowest slowest_round{};  // ... --frequency mini-batches one after the other
+  double gradient = 0;  // sending its pieces there and back, without round_trip
+  double round_trip = 0;    // round trip of an update
+  double message = 0;       // one more short message received or sent meanwhile
+  Slowest slowest{};        // slowest of so many, for a mini-batch
+  Slowest slowest_round{};  // slowest of so many, for --frequency mini-batches
 };
 
 // Bytes a second, on one side of which one way is faster than another: on lines
 // of less, the fewer bytes, or of more, the less work.
 struct BreakEven {
   enum Side { kBelow, kAbove, kAlways, kNever } side = kNever;
-  double bytes = 0;  // 0 but for kBelow and kAbove
+  double bytes = 0;  // bytes a second; 0 except for kBelow and kAbove
 };
 
 struct Estimate {
   std::vector<HostFigures> hosts;
   std::int64_t parameters = 0;
-  std::int64_t batches = 0;  // of an epoch
-  double examples = 0;       // of a mini-batch, as the last one may have fewer
-  std::string no_sync;       // why sync is not for this network; "": it is
+  std::int64_t batches = 0;  // mini-batches of an epoch
+  double examples = 0;  // mean examples of a mini-batch; the last has fewer
+  std::string no_sync;  // why sync is not for this network; "": it is
   Settings settings;
   Topology topology = Topology::kAuto;
   std::int64_t fan_out = 8;
-  bool local = false;  // the hosts are workers of one
+  bool local = false;  // whether the hosts are workers of one host
   // Measured in a moment, for choose() alone; not "": why it could not be.
   bool quick = false;
   std::string failure;
@@ -96,7 +96,7 @@ struct Estimate {
   std::string workers_text() const;
   // Hosts whose mini-batches differ much; lines, or "".
   std::string unsteady_text() const;
-  // Rate of one host in its fastest mode.
+  // Examples a second of one host in its fastest mode.
   double rate_of_one() const;
   // One sentence for as many hosts as were measured.
   std::string advice() const;

@@ -16,18 +16,19 @@ namespace dl::cluster {
 class ExchangeReport {
  public:
   void take(std::uint64_t worker, const ExchangeStats& stats);
-  // The master applied an update of it.
+  // Notes that the master applied an update of the worker.
   void applied(std::uint64_t worker, std::uint64_t staleness);
 
   // Statistics since the last event, if that is kInterval ago or if the rest is
   // wanted; nothing if it did nothing.
-  static constexpr double kInterval = 10;  // seconds
+  static constexpr double kInterval = 10;  // seconds between two events
   std::optional<Json> event(std::uint64_t worker, double now, bool all);
 
   bool empty() const { return workers_.empty(); }
   ExchangeStats total() const;
-  Json to_json() const;                                // in all, and by worker
-  bool shares() const { return total().updates > 0; }  // coded updates came
+  Json to_json() const;  // statistics in all, and by worker
+  // Whether coded updates came.
+  bool shares() const { return total().updates > 0; }
   // Two lines' worth: what was sent, and where the time went.
   std::string sent_text() const;
   std::string time_text() const;
@@ -36,7 +37,7 @@ class ExchangeReport {
 
  private:
   struct Worker {
-    ExchangeStats before, since;  // its last event
+    ExchangeStats before, since;  // statistics before and since its last event
     double told = -kInterval;
   };
   std::map<std::uint64_t, Worker> workers_;

@@ -20,17 +20,19 @@ namespace dl::cluster {
 struct Report {
   std::uint64_t joined = 0, lost = 0, returned = 0, left = 0;
   std::uint64_t leases = 0, revoked = 0, stale = 0, rejected = 0;
-  std::uint64_t batches = 0;                       // mini-batches committed
-  std::map<std::string, std::int64_t> batches_of;  // ... by worker's name
-  std::uint64_t payload = 0;         // bytes of updates or replicas taken in
-  std::uint64_t resyncs = 0;         // replicas that differed
-  std::uint64_t histories_lost = 0;  // averaging: of slots, with their workers
+  std::uint64_t batches = 0;  // mini-batches committed
+  // Mini-batches committed, by worker's name.
+  std::map<std::string, std::int64_t> batches_of;
+  std::uint64_t payload = 0;  // bytes of updates or replicas taken in
+  std::uint64_t resyncs = 0;  // replicas that differed
+  // Averaging: histories of slots lost with workers.
+  std::uint64_t histories_lost = 0;
   std::uint64_t checkpoints = 0, checkpoint_failures = 0;
   std::uint64_t bytes_in = 0, bytes_out = 0, foreign = 0;
   double seconds = 0;
-  double seconds_before = 0;   // of earlier starts
-  StalenessSummary staleness;  // sharing
-  double worth = 0;  // ... what updates counted beside others, summed up
+  double seconds_before = 0;   // seconds of earlier starts
+  StalenessSummary staleness;  // staleness of updates, in sharing
+  double worth = 0;  // sharing: sum of the weights of updates among others
   double mean_worth() const {
     return worth / static_cast<double>(staleness.updates());
   }
@@ -51,10 +53,10 @@ struct Report {
   std::vector<std::string> bad_files;  // shards that are left out
   std::int64_t parameters = 0;
   std::string model, checkpoint, directory;
-  Json hosts;          // what became of those of --hosts; null: none were given
-  std::string metric;  // by which epochs are compared; "": none
-  bool keeps_best = false;   // the model is that of the best epoch
-  bool epochs_given = true;  // or the default
+  Json hosts;          // outcome of the hosts of --hosts; null: none were given
+  std::string metric;  // metric that compares epochs; "": none
+  bool keeps_best = false;   // whether the model is that of the best epoch
+  bool epochs_given = true;  // whether --epochs was given
 
   // Bytes of update for one mini-batch, and as a share of a dense one.
   double payload_per_batch() const;

@@ -16,16 +16,17 @@ class StalenessSummary {
   void add(const StalenessSummary& more);
 
   std::uint64_t updates() const { return updates_; }
-  double mean() const;  // 0 without updates
+  double mean() const;  // mean; 0 without updates
   // The lower of two middle values; at most kCounted.
   std::uint64_t median() const;
   std::uint64_t max() const { return max_; }
-  Json to_json() const;  // updates, mean, median, max
+  Json to_json() const;  // keys updates, mean, median, max
 
  private:
   static constexpr std::size_t kCounted = 4096;
 
-  std::array<std::uint64_t, kCounted + 1> counts_{};  // the last: or more
+  // Counts by staleness; the last: or more.
+  std::array<std::uint64_t, kCounted + 1> counts_{};
   std::uint64_t updates_ = 0, max_ = 0;
   double sum_ = 0;
 };

@@ -17,8 +17,9 @@ class Addresses {
   Addresses(const Addresses&) = delete;
   Addresses& operator=(const Addresses&) = delete;
 
-  const addrinfo* first() const { return first_; }  // nullptr: there are none
-  std::string why() const;  // there are none: "name not found"; or ""
+  const addrinfo* first() const { return first_; }  // null if there are none
+  // Reason why there are none: "name not found"; or "".
+  std::string why() const;
 
  private:
   addrinfo* first_ = nullptr;

@@ -25,12 +25,12 @@ class ConnectionBytes {
   // connection is not TCP (over ipc: only the folder's owner is there).
   static std::optional<ConnectionBytes> of(int fd);
 
-  // A whole message took so many bytes of the connection.
+  // Notes that a whole message took so many bytes of the connection.
   void deliver(std::uint64_t bytes) { delivered_ += bytes; }
   // Bytes that came and are not of whole messages that were delivered; nothing:
   // the connection is no more.
   std::optional<std::uint64_t> ahead();
-  // As ahead(), with what moved since the last look.
+  // ahead(), and whether bytes moved since the last call.
   struct Look {
     std::uint64_t ahead = 0;
     Flow flow;
@@ -38,7 +38,7 @@ class ConnectionBytes {
   std::optional<Look> look();
   // Whether bytes wait and libzmq has taken none since the last call.
   bool stands();
-  // Ends the connection; false: there was none.
+  // Ends the connection; returns false if there was none.
   bool shut() const;
 
  private:
@@ -47,11 +47,11 @@ class ConnectionBytes {
       : fd_(fd), cookie_(cookie), since_(Clock::now()) {}
 
   int fd_;
-  std::uint64_t cookie_;  // the kernel's number: descriptors are reused
+  std::uint64_t cookie_;  // number of the kernel, as descriptors are reused
   Clock::time_point since_;
   std::uint64_t delivered_ = 0;
-  std::uint64_t taken_ = 0;            // at the last stands()
-  std::uint64_t came_ = 0, went_ = 0;  // at the last signs of a flow
+  std::uint64_t taken_ = 0;            // taken bytes at the last stands()
+  std::uint64_t came_ = 0, went_ = 0;  // bytes at the last signs of a flow
 };
 
 }  // namespace dl::cluster

@@ -28,10 +28,10 @@ namespace dl::cluster {
 constexpr std::uint64_t kStrangerBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kStrangersBytes = std::uint64_t{8} << 20;
 
-// Where a message came from, as libzmq tells.
+// Origin of a message, as libzmq tells it.
 struct Origin {
-  int fd = -1;      // -1: not known
-  std::string key;  // Z85; "" without CURVE
+  int fd = -1;      // descriptor; -1: not known
+  std::string key;  // key, Z85; "" without CURVE
 };
 
 // Thread-safe.
@@ -55,43 +55,45 @@ class ConnectionGuard {
   void let_in(const std::string& peer, std::uint64_t bytes);
   // Ends the peer's connection; why: for take_ended().
   void end(const std::string& peer, const std::string& why);
-  // From now on only these keys are good; with their names.
+  // Sets the keys that are good from now on, with their names.
   void allow_only(std::map<std::string, std::string> keys);
-  // One more is, from now on: that of a process which begins to connect.
+  // Makes one more key good from now on: that of a process which begins to
+  // connect.
   void allow_once(const std::string& key, const std::string& name);
-  bool is_once(const std::string& key);  // one of these, and not used up
-  // The name of the key; "": it is not good.
+  // Whether it is for one process, and not used up.
+  bool is_once(const std::string& key);
+  // The name of the key, or "" if it is not good.
   std::string name_of(const std::string& key);
-  // The key is used up, and will not be good any more: nothing to tell of.
-  // True: it is one of allow_once(), with which nobody connects any more, but
-  // what was sent with it is still taken.
+  // Marks the key as used up and no longer good, without a report.  Returns
+  // true if it is one of allow_once(): nobody connects with it any more, but
+  // messages sent with it are still taken.
   bool retire(const std::string& key);
   // Whether a key that was good is not any more, since the last call.
   bool take_removed();
 
   struct Ended {
-    std::string peer;  // "": it had sent no message
+    std::string peer;  // routing id; "": it had sent no message
     std::string who;   // "192.0.2.7:4711", "192.0.2.7:4711 (key gpu1)"
-    std::string why;   // "": its end or the line ended it; then peer is known
+    std::string why;   // reason; "": the other end or the line ended it
   };
   std::vector<Ended> take_ended();
-  // By peer: over whose connection bytes moved, since the last call.
+  // Connections over which bytes moved since the last call, by peer.
   using Flows = std::map<std::string, ConnectionBytes::Flow>;
   Flows take_flows();
-  // So far: connections that did not get through the handshake.
+  // Number of connections so far that did not get through the handshake.
   std::uint64_t failed_handshakes();
 
  private:
   struct Connection {
     ConnectionBytes bytes;
     std::string who;
-    std::uint64_t number;  // by age
+    std::uint64_t number;  // number by age
     std::string peer = "", key = "";
-    std::uint64_t limit = 0;  // 0: a stranger's
-    int dead = 0;             // looks at it, in a row, at which it stood
+    std::uint64_t limit = 0;  // greatest bytes allowed; 0: a stranger's
+    int dead = 0;             // looks in a row at which it stood still
     bool over = false;
   };
-  using Connections = std::map<int, Connection>;  // by descriptor
+  using Connections = std::map<int, Connection>;  // connections by descriptor
 
   void watch();
   void take_events();
@@ -109,23 +111,23 @@ class ConnectionGuard {
   std::string name_if_good(const std::string& key) const;
 
   SocketMonitor& monitor_;
-  const int first_scarce_;      // descriptor
-  std::uint64_t accepted_ = 0;  // connections, so far
+  const int first_scarce_;      // lowest scarce descriptor
+  std::uint64_t accepted_ = 0;  // number of connections so far
   std::uint64_t stranger_bytes_ = UINT64_MAX;
   std::mutex mutex_;
   bool done_ = false;
   const int wake_;  // an eventfd, which tells the thread of done_
   Connections connections_;
-  std::size_t others_ = 0;  // descriptors that are none, when last counted
+  std::size_t others_ = 0;  // descriptors of other kinds at the last count
   std::optional<std::map<std::string, std::string>> keys_;
-  std::map<std::string, std::string> once_;  // as keys_
-  std::set<std::string> retired_;            // keys
+  std::map<std::string, std::string> once_;  // keys for one process, as keys_
+  std::set<std::string> retired_;            // keys that are used up
   std::vector<Ended> ended_;
   Flows flows_;
   std::uint64_t failed_ = 0;
-  int looks_for_dead_ = 0;                   // left, since there was one
-  std::size_t looks_ = 0;                    // so far
-  std::size_t strangers_ = 0, members_ = 0;  // connections, at the last look
+  int looks_for_dead_ = 0;                   // looks left for dead connections
+  std::size_t looks_ = 0;                    // number of looks so far
+  std::size_t strangers_ = 0, members_ = 0;  // connections at the last look
   bool removed_ = false;
   std::thread thread_;
 };

@@ -32,7 +32,8 @@ class LocalSocket {
   std::string endpoint() const { return ipc_endpoint(path_.string()); }
 
  private:
-  static constexpr std::size_t kLongest = 100;  // bytes of an ipc: path
+  // Greatest number of bytes of an ipc: path.
+  static constexpr std::size_t kLongest = 100;
 
   std::filesystem::path path_;
   std::optional<TemporaryFolder> folder_;

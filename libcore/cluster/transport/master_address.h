@@ -14,10 +14,10 @@ struct MasterAddress {
 
   struct Seen {
     std::string endpoint;  // ""; or
-    std::string why;       // the file is not there or not whole
-    std::string over;      // the file tells that this run is finished
+    std::string why;       // reason: the file is missing or not complete
+    std::string over;      // run that the file calls finished
   };
-  Seen look() const;  // as of now
+  Seen look() const;  // looks at the file now
   // For messages: "tcp://boss:7000" or "'run/master.json'".
   std::string name() const;
 };

@@ -13,7 +13,7 @@
 namespace dl::cluster {
 
 struct NetworkChoice {
-  std::string interface;  // "eth1"; or
+  std::string interface;  // name of an interface, "eth1"; or
   std::string network;    // "10.0.0.0/16", "fd00::/8", or an address
   bool given() const { return !interface.empty() || !network.empty(); }
 };
@@ -31,8 +31,8 @@ struct HostAddress {
 // Addresses of interfaces that are up. Throws Error: kUnavailable.
 std::vector<HostAddress> host_addresses();
 
-// The one that is meant, as endpoints have it: "10.0.0.7", "[fd00::7]".  Of
-// several the first, an IPv4 one and none of loopback if there is one, which is
+// The chosen address, as in endpoints: "10.0.0.7", "[fd00::7]".  If there are
+// several, the first of them, preferably IPv4 and not loopback, is taken and
 // logged.
 // Throws Error: as check_network(); kUnavailable, there is none, with those
 // that there are.

@@ -26,7 +26,7 @@ class SocketMonitor {
     std::uint16_t what = 0;   // ZMQ_EVENT_...
     std::uint32_t value = 0;  // error number, or what the event defines
   };
-  std::optional<Event> next();  // does not wait
+  std::optional<Event> next();  // next event; does not wait
   // For poll(), on any thread: readable once there is more than next() gave.
   int descriptor() const;
 

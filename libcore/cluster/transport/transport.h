@@ -27,10 +27,10 @@
 
 namespace dl::cluster {
 
-// So long a worker tries to reach another one.
+// Time for which a worker tries to reach another one.
 constexpr double kReachSeconds = 5;
 
-// Messages that libzmq holds of a peer until they are received.
+// Number of messages of a peer that libzmq holds until they are received.
 constexpr int kMessagesHeld = 2;
 // Bytes that RouterSocket queues for a slow peer; one message may always wait.
 constexpr std::size_t kMaxQueued = std::size_t{64} << 20;
@@ -38,7 +38,7 @@ constexpr std::size_t kMaxQueued = std::size_t{64} << 20;
 // Where keys are, dl-keygen(1): a master's folder holds server.key and what is
 // in workers; a worker's holds server.pub and worker.key.
 struct Security {
-  std::string keys = "";  // folder; or none
+  std::string keys = "";  // folder of keys, or ""
   bool insecure = false;
   // In place of a folder: a key pair that all of a run's peers have.  It is the
   // only key that is let in, and the server's as well.
@@ -52,7 +52,7 @@ struct Security {
   bool proven = false;
 };
 
-// A socket as wait_for_any() takes it.
+// A socket for wait_for_any().
 class Socket {
  public:
   virtual ~Socket() = default;
@@ -62,7 +62,7 @@ class Socket {
     // attention; -1: none.
     std::array<int, 2> descriptors;
     std::chrono::milliseconds most = std::chrono::milliseconds::max();
-    bool unread = false;  // something may be there without their telling
+    bool unread = false;  // messages may be there without a signal
   };
   virtual Waiting waiting() const = 0;
   // Whether a descriptor was readable just now: the next receive() need not
@@ -81,11 +81,11 @@ bool wait_for_any(std::span<const Socket* const> sockets,
 // to go waits until what these sockets had to send is away.
 class Carrier {
  public:
-  Carrier();  // throws Error: kUnavailable, no more threads
+  Carrier();  // throws Error: kUnavailable, no more threads left
 
  private:
   friend class DealerSocket;
-  std::shared_ptr<void> context_;  // libzmq's
+  std::shared_ptr<void> context_;  // context of libzmq
 };
 
 class RouterSocket : public Socket {
@@ -96,17 +96,17 @@ class RouterSocket : public Socket {
   // use"; kUsage, a public address with neither keys nor insecure;
   // kNotAuthorised, key files are missing or readable by others.
   RouterSocket(const std::string& endpoint, const Security& security, Log log);
-  ~RouterSocket() override;  // waits at most 2 s for what is unsent
+  ~RouterSocket() override;  // waits at most 2 s for unsent messages
 
-  // With the port that was taken, and this host's name for "*".
+  // The endpoint with the port that was taken, and this host's name for "*".
   std::string endpoint() const;
   std::string public_key() const;  // "" without CURVE
 
-  // A peer: the connection's routing id.
+  // peer: routing id of the connection.
   struct Incoming {
     std::string peer;
     Received received;
-    std::string key = "";  // its public key, Z85; "" without CURVE
+    std::string key = "";  // public key of the peer, Z85; "" without CURVE
     // The key of a Hello: whether it is for one process; else its name.
     bool once = false;
     std::string key_name = "";
@@ -126,14 +126,15 @@ class RouterSocket : public Socket {
   std::optional<Incoming> receive(std::chrono::milliseconds wait,
                                   std::span<const int> wake = {});
 
-  // Never waits: what the connection does not take at once is queued, and
-  // goes out during receive().  False: the peer is gone or its queue is full;
-  // nothing was sent.  Throws Error: as encode(), it is more than peers take.
+  // Sends without waiting: bytes that the connection does not take at once are
+  // queued, and go out during receive().  Returns false, and sends nothing, if
+  // the peer is gone or its queue is full.  Throws Error: as encode(), the
+  // message is more than peers take.
   bool send(const std::string& peer, const SharedMessage& message,
             const Envelope& envelope);
   bool send(const std::string& peer, Message message, const Envelope& envelope);
 
-  // The peer may send all that is expected from now on.
+  // Lets the peer send all expected messages from now on.
   void let_in(const std::string& peer);
   // Ends the peer's connection; take_ended() tells of it, with the reason.
   void end(const std::string& peer, const std::string& why);
@@ -147,9 +148,9 @@ class RouterSocket : public Socket {
   ConnectionGuard::Flows take_flows();
   // Whether a key was removed, since the last call.
   bool take_removed_key();
-  // New keys for one process, which are in no file.
+  // Lets in new keys for one process, which are in no file.
   WorkerKeys admit_once(const std::string& name);
-  // Removes a key of one use, if it is there.  Throws Error: kIo.
+  // Removes a key for one process, if it is there.  Throws Error: kIo.
   void retire(const std::string& key);
   // If there is another server.key, binds again with it, which ends all
   // connections; true: it did.  Looks once a second.  A key that is of no use
@@ -157,7 +158,8 @@ class RouterSocket : public Socket {
   // taken meanwhile.
   bool renew_server_key();
 
-  // Nothing waits here for the peer, which may then take a message at once.
+  // Whether nothing waits here for the peer, which may then take a message at
+  // once.
   bool idle(const std::string& peer) const;
   // Drops messages of the feed that wait for the peer.
   void forget_feed(const std::string& peer);
@@ -165,7 +167,7 @@ class RouterSocket : public Socket {
   Waiting waiting() const override;
   void note(bool readable) const override;
 
-  std::uint64_t dropped() const;  // foreign or damaged, so far
+  std::uint64_t dropped() const;  // number of foreign or damaged messages
   std::uint64_t bytes_in() const;
   std::uint64_t bytes_out() const;
 
@@ -182,7 +184,7 @@ class DealerSocket : public Socket {
   // bad key files.
   DealerSocket(const std::string& endpoint, const Security& security, Log log,
                Carrier carrier = {});
-  ~DealerSocket() override;  // the carrier has 2 s for what is unsent
+  ~DealerSocket() override;  // the carrier has 2 s for unsent messages
 
   // Sets the messages that the other end may send, and may be sent; without it,
   // anything.
@@ -196,27 +198,30 @@ class DealerSocket : public Socket {
   // match this is known only after seconds.
   std::optional<Received> receive(std::chrono::milliseconds wait,
                                   std::span<const int> wake = {});
-  // False: not connected, or the queue stayed full, for `wait` or until a
-  // signal; nothing was sent.  Throws like receive(), and like encode().
+  // Returns false, and sends nothing, if the socket was not connected, or the
+  // queue stayed full, for `wait` or until a signal.  Throws like receive(),
+  // and like encode().
   bool send(const Message& message, const Envelope& envelope,
             std::chrono::milliseconds wait);
-  // The same without waiting; its blobs go out from where they lie.
+  // Sends without waiting and without copying the blobs.
   bool offer(const SharedMessage& message, const Envelope& envelope);
   Waiting waiting() const override;
   void note(bool readable) const override;
   // Whether bytes of a message that is not whole came, or many went and
   // arrived, since the last call; as of the last receive().
   bool flowed();
-  // Somebody is at the other end, as of the last receive() or send().
+  // Whether there is a peer at the other end, as of the last receive() or
+  // send().
   bool connected() const;
-  // There was a connection, and it ended.  It stays lost: who is there next
-  // does not know us, though libzmq connects again.
+  // Whether there was a connection, and it ended.  It stays lost: the next peer
+  // there does not know us, though libzmq connects again.
   bool lost() const;
-  // Why we ended it: "checksum of a message differs"; "": we did not.
+  // Reason why this end ended it: "checksum of a message differs"; "": it did
+  // not.
   const std::string& damage() const;
-  // For messages of waiting: "connection refused", "name not found".  At most
-  // once a second it tries a connection of its own, which takes as long as the
-  // resolver does.
+  // Reason for messages about waiting: "connection refused", "name not found".
+  // At most once a second it tries a connection of its own, which takes as long
+  // as the resolver does.
   std::string status() const;
 
   std::uint64_t bytes_in() const;

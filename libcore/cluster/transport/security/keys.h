@@ -13,7 +13,7 @@
 namespace dl::cluster {
 
 struct KeyPair {
-  std::string public_key, secret_key;  // Z85
+  std::string public_key, secret_key;  // text in Z85
 };
 
 // A new pair.  Throws Error: kUnavailable, libzmq is built without CURVE.
@@ -47,12 +47,12 @@ std::map<std::string, std::string> read_allowed_keys(
     const std::string& folder,
     const std::function<void(const Error&)>& damaged = nullptr);
 bool is_once(const std::string& name);
-std::string once_name(const std::string& name);  // with the ending
+std::string once_name(const std::string& name);  // name with the ending
 // Removes a key of that name, for one process, which is gone.
 void remove_once(const std::string& folder, const std::string& name);
-// Another text once files there are others; "": it cannot be read now.
+// Text that changes with the files of the folder; "": it cannot be read now.
 std::string allowed_keys_stamp(const std::string& folder);
-// The same of FOLDER/server.key.
+// allowed_keys_stamp() for FOLDER/server.key.
 std::string server_key_stamp(const std::string& folder);
 
 // The work of dl-keygen: makes the master's keys (if `workers` is empty, or
