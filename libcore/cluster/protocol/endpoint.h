@@ -14,11 +14,11 @@ inline constexpr std::string_view kAnyEndpoint = "tcp://*:0";
 
 std::string tcp_endpoint(std::string_view address);  // "HOST:PORT"
 std::string ipc_endpoint(std::string_view path);
-// Nothing: it is of another kind.
+// Address of a tcp endpoint; nothing if the endpoint is of another kind.
 std::optional<std::string> tcp_address(std::string_view endpoint);
 std::optional<std::string> ipc_path(std::string_view endpoint);
 
-// Whether none but this host can reach it.
+// Whether only this host can reach the endpoint.
 bool is_local(std::string_view endpoint);
 
 }  // namespace dl::cluster

@@ -15,7 +15,8 @@ namespace dl::cluster {
 
 // Parts of a model that are kept with the same network, or another.
 struct Kept {
-  bool inputs = false, outputs = false;  // their normalizers
+  // Whether normalizers of inputs and outputs are kept.
+  bool inputs = false, outputs = false;
 };
 
 // Chooses the normalizers of `model` that are not kept, as --normalize and

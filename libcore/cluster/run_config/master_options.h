@@ -21,18 +21,18 @@
 namespace dl::cluster {
 
 struct MasterOptions {
-  // The network and the data.
+  // Options about the network and the data.
   std::string net, init;
-  std::vector<std::string> reset;  // layers that are not taken from init
+  std::vector<std::string> reset;  // layers not to be taken from init
   std::vector<std::string> data, eval_data;
   std::string output;
-  std::string run;  // "": OUTPUT.run
+  std::string run;  // run directory; "": OUTPUT.run
   bool fresh = false;
-  std::string preview_augment;  // where a sheet of pictures goes; "": nowhere
+  std::string preview_augment;  // output for a sheet of pictures; "": none
   std::string normalize = "auto", normalize_targets = "auto";
-  std::string seed;  // "": the network's
+  std::string seed;  // seed; "": the network's
 
-  // How.
+  // Options about the way of training.
   std::string mode = "auto";
   // The outcome of --mode auto, choose_mode.h: whether it is measured if sync
   // takes the place of the mode; how many workers of this host are one process,
@@ -40,11 +40,11 @@ struct MasterOptions {
   bool measure = false;
   std::int64_t merged = 0;
   std::int64_t epochs = 1;
-  bool epochs_given = true;   // rather than left to the default
+  bool epochs_given = true;   // whether --epochs was given
   std::int64_t pretrain = 0;  // epochs of each stage, pretraining.h; 0: none
   std::int64_t batch = 32;
   std::int64_t prefetch = 2;
-  std::int64_t lr_warmup = -1;  // -1: as the updaters want it
+  std::int64_t lr_warmup = -1;  // steps; -1: as the updaters want it
   bool deterministic = false;
   AveragingOptions averaging;
   SharingOptions sharing;
@@ -52,32 +52,32 @@ struct MasterOptions {
   std::string topology = "auto";
   std::int64_t fan_out = 8;
 
-  // When to stop, and what is kept.
+  // Options about the end of the run and the model that is kept.
   std::vector<std::string> evaluate;
   std::string metric, target;
   std::int64_t patience = 0;
   std::chrono::milliseconds max_time{0};
-  std::string keep;  // "": best with patience, else last
+  std::string keep;  // "best" or "last"; "": best with patience, else last
   std::string on_divergence = "reduce";
 
-  // Workers.
+  // Options about workers.
   std::int64_t local = 0;
-  std::string hosts;                      // "h1,h2*4,@file"
-  std::vector<std::string> hosts_listed;  // of each worker there, host_list.h
+  std::string hosts;                      // text of --hosts, "h1,h2*4,@file"
+  std::vector<std::string> hosts_listed;  // host of each worker, host_list.h
   std::string rsh =
       "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15";
-  std::string remote;         // what starts dl-worker there; "": as here
-  std::int64_t restarts = 4;  // of such a worker, in a row without work
-  // Options of those workers.  0 threads: cores / workers here, as it finds
-  // there.
+  std::string remote;         // command for dl-worker on hosts; "": as here
+  std::int64_t restarts = 4;  // restarts of a worker in a row without work
+  // Options of the workers that the master starts.  0 threads: cores / workers
+  // on this host; on others the worker chooses.
   std::int64_t threads = 0;
   std::string device = "cpu", precision = "float32";
-  std::string bind;       // "": tcp://*:0
-  NetworkChoice network;  // where to listen, of this host's addresses
-  std::string advertise;  // what is told instead: HOST[:PORT]
+  std::string bind;       // address to listen at; "": tcp://*:0
+  NetworkChoice network;  // addresses of this host to listen at
+  std::string advertise;  // address to announce instead: HOST[:PORT]
   std::string master_file;
   Security security;
-  std::int64_t min_workers = 0;  // 0: those that are started, or 1
+  std::int64_t min_workers = 0;  // 0: the number of started workers, or 1
   std::chrono::milliseconds wait{120000};
   std::chrono::milliseconds heartbeat{2000};
   std::chrono::milliseconds lost_after{6000};
@@ -86,7 +86,7 @@ struct MasterOptions {
   std::int64_t skip_bad_shards = 0;
   bool speculate = false;
 
-  // Checkpoints.
+  // Options about checkpoints.
   std::chrono::milliseconds checkpoint_every{300000};
   std::int64_t checkpoint_batches = 0;
 
@@ -95,8 +95,8 @@ struct MasterOptions {
 
   // Instead of training: rebuild the model after an update of this run.
   std::string replay;      // a run directory, or ""
-  std::int64_t step = -1;  // -1: the last
-  bool list = false;       // only say which can be rebuilt
+  std::int64_t step = -1;  // update to rebuild; -1: the last
+  bool list = false;       // whether only to list what can be rebuilt
 
   // The layer of a run that is a stage of pretraining, "" if the run comes
   // after all; and the model of all stages before, "" in the first.
@@ -104,7 +104,7 @@ struct MasterOptions {
   // Told where the master listens; may be empty.
   std::function<void(const std::string& endpoint)> listening;
 
-  std::string version;  // of dl-tools
+  std::string version;  // version of dl-tools
   // Readable once a signal asks the master to stop; -1: never.
   int stop = -1;
   std::function<std::string()> stop_name;
@@ -112,7 +112,7 @@ struct MasterOptions {
   std::function<void(const std::string&)> show;
   // Shows a line of progress; may be empty.
   std::function<void(const std::function<std::string()>&)> progress;
-  bool detail = false;  // ... with what the exchange does
+  bool detail = false;  // whether progress lines tell of the exchange
 };
 
 // Workers that the master starts itself.
@@ -131,7 +131,7 @@ Settings settings_of(const MasterOptions& options,
 // Throws Error: kUsage.
 Limits limits_of(const MasterOptions& options);
 
-// The run directory.
+// The run directory that the options name.
 std::string run_folder(const MasterOptions& options);
 
 // Whether the best model is kept, rather than the last.

@@ -27,45 +27,48 @@ struct RunConfig {
   std::optional<nn::UpdaterConfig> shared_updater;  // gradient_sharing.h
   // Null where there are none: evaluation, and training in a dry run.
   std::unique_ptr<MasterData> training, evaluation;
-  std::optional<std::uint64_t> init;     // digest of what --init starts from
-  std::optional<nn::Transfer> transfer;  // into another network
-  std::int64_t iteration = 0;  // steps that the updaters' state has behind it
-  std::string stage;           // the layer that is pretrained, or ""
+  std::optional<std::uint64_t> init;  // digest of what --init starts from
+  // Transfer of --init into another network.
+  std::optional<nn::Transfer> transfer;
+  std::int64_t iteration = 0;  // steps of the updaters so far
+  std::string stage;           // layer that is pretrained, or ""
 
   std::vector<nn::LayerSummary> layers;
-  std::int64_t parameters = 0, statistics = 0, updater_state = 0;  // reals
+  // Numbers of reals.
+  std::int64_t parameters = 0, statistics = 0, updater_state = 0;
   std::size_t memory = 0;                // bytes of a replica with one thread
   std::optional<double> loss_of_chance;  // nn/data/baseline_loss.h
-  std::optional<double> label_weight;    // in that, by class and loss weights
+  // Weight of labels in loss_of_chance, by class and loss weights.
+  std::optional<double> label_weight;
 
-  // The settings' mode is decided, or another one is: sharing, or sync with so
-  // many slots.
+  // Settles the settings' mode, or another one: sharing, or sync with so many
+  // slots.
   void settle();
   void settle(Mode mode, std::int64_t workers);
-  // One worker trains alone until others join it.
+  // Settles that one worker trains alone until others join it.
   void settle_alone();
-  // Compares with run.json of a run that goes on: data that were prepared
-  // again, and have the same records, are those that the run began with.
+  // Compares with run.json of a resumed run: data that were prepared again, and
+  // have the same records, are those that the run began with.
   void recognise_data(const Json& before);
 
-  Sizes sizes() const;  // of a replica
+  Sizes sizes() const;  // sizes of a replica
   // The options' limits, with time for a worker to take in the whole state.
   Limits limits(const MasterOptions& options) const;
-  // The message that workers are told, but for times, keys and who they are.
+  // The Welcome of workers, without times, keys, names and numbers.
   Welcome welcome() const;
-  RunState start() const;  // what the run begins with
-  // How far these are from the first parameters, by the norm of those.
+  RunState start() const;  // state that the run begins with
+  // Distance of these from the first parameters, divided by the norm of those.
   double distance_moved(std::span<const float> to) const;
   // Drops the first parameters, which take as much memory as those of the run,
   // if start() can draw them again.
   void forget_start();
-  // Adds what a checkpoint does not hold where it is not needed.
+  // Adds vectors that a checkpoint leaves out where they are not needed.
   void complete(RunState& state) const;
 
   std::int64_t batches_per_epoch() const;
   // Floating-point operations of a mini-batch, forward.
   double flops_per_batch() const;
-  // The configuration that must not change when a run goes on: run.json.
+  // The configuration that must not change when a run is resumed, for run.json.
   Json configuration() const;
   Json to_json() const;  // configuration and network, for --json
   std::string to_text() const;

@@ -33,7 +33,7 @@ class RunStore {
   // in the folder already.  Throws Error: kIo.
   void start_over(const RunConfig& plan);
 
-  // Whether there is a run to go on with.
+  // Whether there is a run to resume.
   bool holds_run() const { return !directory_.configuration().is_null(); }
 
   // The state of the newest checkpoint and the log after it, or where the plan
@@ -63,16 +63,18 @@ class RunStore {
   // of the master; null if no log is wanted.  Throws Error: kIo, kCantCreate.
   UpdateLog* begin_log(const std::string& run, const RunState& state);
 
-  // A worker of the run computes with them: run.json and the model say so.
-  // Throws Error: kCantCreate, kIo.
+  // Notes instructions that a worker of the run computes with, for run.json and
+  // the model.  Throws Error: kCantCreate, kIo.
   void note_instructions(const std::string& instructions);
-  // The model is the best so far: the next save() writes it.
+  // Notes that the model is the best so far; the next save() writes it.
   void keep_best(const RunState& state);
 
   // Both throw Error: kCantCreate, kIo.
-  // A checkpoint, and the best model if there is a new one; returns its name.
+  // Writes a checkpoint, and the best model if there is a new one; returns the
+  // checkpoint's name.
   std::string save(const RunState& state);
-  // Where the options want it: the best, if that is kept, or the state's.
+  // Writes the model where the options want it: the best, if that is kept, or
+  // the state's.
   void write_model(const RunState& state) const;
 
   // Removes all that a run that is finished, well and with its model, would not
@@ -96,13 +98,15 @@ class RunStore {
   RunDirectory directory_;
   const RunConfig* plan_ = nullptr;
   bool known_ = false;
-  std::vector<std::string> instructions_;  // of workers, sorted
+  std::vector<std::string> instructions_;  // instructions of workers, sorted
   std::uint64_t replayed_ = 0;
-  std::string checkpoint_;         // that the run goes on from
-  bool lacks_setback_ = false;     // it does, the log after it has one
-  std::optional<nn::Model> best_;  // not yet written
+  std::string checkpoint_;  // checkpoint that the run resumes from
+  // Whether it lacks a rollback of the log after it.
+  bool lacks_setback_ = false;
+  std::optional<nn::Model> best_;  // best model, if not yet written
   std::uint64_t last_saved_ = 0;   // version of the latest checkpoint
-  std::vector<Saved> saved_;       // oldest first; some are removed by now
+  // Checkpoints, oldest first; some are removed by now.
+  std::vector<Saved> saved_;
   LogPolicy policy_;
   LogIdentity identity_;
   std::optional<UpdateLog> updates_;

@@ -17,17 +17,18 @@ namespace dl::cluster {
 // Remedy for a divergence, as a clause.
 std::string divergence_remedy(Mode mode);
 
-// The scores and their metric.
+// Scores of a run and their metric.
 struct HeldOut {
   std::string metric;
   std::int64_t examples = 0;
-  std::optional<double> loss_of_chance;               // nn/data/baseline_loss.h
-  std::optional<double> label_weight = std::nullopt;  // in that
+  std::optional<double> loss_of_chance;  // nn/data/baseline_loss.h
+  // Weight of labels in that.
+  std::optional<double> label_weight = std::nullopt;
   // The loss on training data of the best constant prediction, and its accuracy
   // on held-out data.
   std::optional<double> constant_loss = std::nullopt,
                         constant_accuracy = std::nullopt;
-  // Updater steps so far; none: enough.
+  // Updater steps so far; none if there are enough.
   std::optional<std::int64_t> steps = std::nullopt;
 };
 

@@ -26,10 +26,11 @@ class EarlyStopping {
   EarlyStopping(bool higher_is_better, std::int64_t patience,
                 std::optional<double> target);
 
-  // Takes in an epoch's score; NaN is no improvement.  True: the best so far.
+  // Takes an epoch's score; NaN is no improvement.  Returns true if it is the
+  // best.
   bool observe(std::int64_t epoch, double score);
 
-  // Why to stop now, as "no better accuracy for 3 epochs"; "" to go on.
+  // Reason to stop now, as "no better accuracy for 3 epochs", or "".
   std::string verdict(const std::string& metric) const;
 
   Json to_json() const;
@@ -43,7 +44,7 @@ class EarlyStopping {
   std::optional<double> target_;
   std::optional<double> best_;
   std::int64_t best_epoch_ = -1;
-  std::int64_t without_ = 0;  // epochs since the best
+  std::int64_t without_ = 0;  // number of epochs since the best
 };
 
 // By the settings, as the state left it.  Throws Error: kData.

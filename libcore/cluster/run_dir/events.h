@@ -21,7 +21,8 @@ namespace dl::cluster {
 
 class EventLog {
  public:
-  // run, incarnation: put into every line.  clock: of "mono"; outlives it.
+  // run, incarnation: values of every line.  clock: clock of "mono"; outlives
+  // this object.
   // Throws Error: as io::open_own().
   EventLog(const std::string& path, std::string run, std::uint64_t incarnation,
            Log log, Clock& clock = monotonic_clock());
@@ -41,16 +42,16 @@ class EventLog {
   void sync();
 
  private:
-  bool write_waiting();  // sets errno
+  bool write_waiting();  // returns false with errno set
 
   std::string path_, run_;
   std::uint64_t incarnation_;
   Log log_;
   Clock& clock_;
   int file_ = -1;
-  std::string waiting_;  // lines, the first one perhaps begun
+  std::string waiting_;  // waiting lines; part of the first may be written
   std::function<void()> on_trouble_;
-  bool lost_ = false;  // some, as too many waited
+  bool lost_ = false;  // whether events were lost, as too many waited
   bool complained_ = false;
 };
 

@@ -12,10 +12,10 @@ namespace dl::cluster {
 
 struct NumberedName {
   std::string_view prefix, suffix;
-  int digits = 1;  // at the least
+  int digits = 1;  // least number of digits
 
   std::string of(std::int64_t number) const;
-  // Nothing: the name is not of this kind, or its number is none of ours.
+  // Number of a name, or nothing if the name is not of this kind.
   std::optional<std::int64_t> parse(std::string_view name) const;
 };
 

@@ -11,8 +11,8 @@ namespace dl::cluster {
 
 // Ranges [first, first + count), in order, not touching.
 using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
-// Adds [first, first + count), count >= 1.  False: some of it is there already,
-// and nothing was changed.
+// Adds [first, first + count), count >= 1.  Returns false, and changes nothing,
+// if some of it is there already.
 bool add_range(Ranges& ranges, std::int64_t first, std::int64_t count);
 
 }  // namespace dl::cluster

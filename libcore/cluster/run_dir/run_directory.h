@@ -32,7 +32,7 @@ class RunDirectory {
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const;
-  // How many masters have run here, this one included.
+  // Number of masters that have run here, this one included.
   std::uint64_t incarnation() const { return lock_->incarnation(); }
 
   // Removes what an earlier run left, but for the files whose absolute paths
@@ -72,10 +72,10 @@ class RunDirectory {
  private:
   void sweep();
 
-  bool made_ = false;  // the folder was not there before
+  bool made_ = false;  // whether this object made the folder
 
   std::string path_;
-  std::optional<RunLock> lock_;  // the folder comes before it
+  std::optional<RunLock> lock_;  // lock; made after the folder
 };
 
 // Paths of the checkpoints in a run directory, oldest first.

@@ -12,7 +12,8 @@
 
 namespace dl::cluster {
 
-constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;  // bytes of it
+// Greatest number of bytes of run.json.
+constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
 
 // The part of run.json that shapes each epoch: it must not change. The rest
 // says how many epochs there are, how they are judged and which model is kept.

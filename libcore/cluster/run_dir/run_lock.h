@@ -12,10 +12,11 @@ namespace dl::cluster {
 
 inline constexpr const char* kLockName = "lock";
 
-// Held as long as it lives; the system gives it back when the process dies.
+// A lock that is held as long as the object lives; the system releases it when
+// the process dies.
 class RunLock {
  public:
-  // folder: of the run, which is there.
+  // folder: run directory, which exists.
   // Throws Error: kUnavailable, another process has it ("the run directory
   // 'm.run' is in use by process 812"), or the storage cannot lock;
   // kCantCreate, kIo.
@@ -24,7 +25,7 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  // How many have held it, this one included.
+  // Number of masters that have held it, this one included.
   std::uint64_t incarnation() const { return incarnation_; }
 
  private:

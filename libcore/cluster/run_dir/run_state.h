@@ -22,13 +22,14 @@ namespace dl::cluster {
 // RunState::reason of a run that --max-time ended.
 constexpr const char* kTimeIsOver = "--max-time is over";
 
-// One epoch that is over.
+// One finished epoch.
 struct EpochScore {
   std::int64_t epoch = 0;
   std::int64_t examples = 0;
-  double loss = 0;                        // mean over its examples
-  std::map<std::string, double> metrics;  // of held-out data; may be empty
-  std::uint64_t version = 0;              // RunState's after it; 0: not known
+  double loss = 0;  // mean loss over its examples
+  // Metrics of held-out data; may be empty.
+  std::map<std::string, double> metrics;
+  std::uint64_t version = 0;  // version after the epoch; 0: not known
 };
 
 Json to_json(const EpochScore& score);
@@ -42,50 +43,51 @@ struct BadShard {
   bool operator==(const BadShard&) const = default;
 };
 
-// Steps when a run has gone back, of those before.
+// Factor of steps after a rollback.
 constexpr double kSmaller = 0.5;
 
 struct RunState {
   // The model, as flat vectors of nn::Network.
   std::vector<float> parameters, statistics, updater_state;
-  // Averaging: the outer optimizer's, and what coding has left out of the
-  // averages sent so far; empty where there is none.
+  // Averaging: velocity of the outer optimizer, and what coding has left out of
+  // the averages sent so far; empty where there is none.
   std::vector<float> velocity, residual;
 
-  std::int64_t epoch = 0;      // in training; settings.epochs when all are done
-  Ranges committed;            // mini-batches of it
-  std::int64_t examples = 0;   // in them
-  double loss_sum = 0;         // mean loss of each times its examples
-  std::int64_t iteration = 0;  // in rounds: updater steps of a replica so far
-  std::uint64_t version = 0;   // rounds; sharing: updates applied
-  double threshold = 0;        // sharing: the last one seen
-  std::optional<exchange::Fasgd> fasgd;  // sharing, with that staleness rule
-  nn::Constrainer constrain;  // the parameters, after each update or round
-  // The network's, for rounds of sync; copies of a state share it, and it has
-  // no state of its own.
+  std::int64_t epoch = 0;  // epoch in training; settings.epochs after the last
+  Ranges committed;        // mini-batches of the epoch
+  std::int64_t examples = 0;   // examples in these mini-batches
+  double loss_sum = 0;         // mean loss times examples, summed over batches
+  std::int64_t iteration = 0;  // with rounds: updater steps of a replica so far
+  std::uint64_t version = 0;   // number of rounds; sharing: updates applied
+  double threshold = 0;        // sharing: threshold of the last update
+  std::optional<exchange::Fasgd> fasgd;  // sharing with that staleness rule
+  nn::Constrainer constrain;             // applied after each update or round
+  // The network's updater, for rounds of sync; copies of a state share it, and
+  // it has no state of its own.
   std::shared_ptr<nn::HostUpdater> updater;
-  std::int64_t lr_warmup = 0;  // Settings::lr_warmup, which it is made with
+  std::int64_t lr_warmup = 0;  // Settings::lr_warmup of `updater`
 
-  std::vector<BadShard> bad_shards;       // in the order in which they went bad
-  std::vector<std::int64_t> bad_batches;  // of this epoch: passed over
-  std::int64_t passed_over = 0;  // examples of epochs that are over, so far
+  std::vector<BadShard> bad_shards;  // in the order in which they went bad
+  // Mini-batches of this epoch that are passed over.
+  std::vector<std::int64_t> bad_batches;
+  std::int64_t passed_over = 0;  // examples passed over in finished epochs
 
-  LossWatch watch;            // of all that was trained
-  double step_factor = 1;     // sharing: of what is applied; else of the rate
-  std::int64_t setbacks = 0;  // times that it went back for smaller steps
+  LossWatch watch;            // losses of the run so far
+  double step_factor = 1;     // factor of updates in sharing, else of the rate
+  std::int64_t setbacks = 0;  // number of rollbacks for smaller steps
 
-  double elapsed = 0;     // seconds, of all incarnations
-  bool finished = false;  // nothing is left to do
-  std::string reason;     // why, if before the last epoch
+  double elapsed = 0;     // seconds of all incarnations
+  bool finished = false;  // whether nothing is left to do
+  std::string reason;     // reason for an end before the last epoch
   std::vector<EpochScore> history;
   Json early_stopping;
 
   // Shards that the epoch is made without, ascending.
   std::vector<std::uint32_t> without() const;
-  double loss() const;  // mean of the epoch so far; NaN before the first
+  double loss() const;  // mean loss of the epoch; NaN before the first
 
-  // An update or a round was applied, and is counted in version: adds what it
-  // was trained on.  applied, staleness: as LossWatch::add() takes them.
+  // Counts the training behind an update or a round that was applied and is
+  // counted in version.  applied, staleness: as in LossWatch::add().
   void count(std::int64_t batches, std::int64_t trained_examples,
              double their_loss_sum, double applied,
              std::uint64_t staleness = 0);

@@ -26,18 +26,18 @@
 
 namespace dl::cluster {
 
-// Where in a folder they are.
+// Place of update logs in a folder.
 struct LogFile {
   std::string path;
   std::uint64_t base = 0;
 };
-// In the order of their bases.
+// The update logs of a folder, in the order of their bases.
 std::vector<LogFile> update_logs(const std::string& folder);
 
-// Whether it has less than a header, as a machine that lost power leaves it.
+// Whether the file is shorter than a header, as after a loss of power.
 bool is_cut_short(const LogFile& file);
 
-// One of them, opened for reading.
+// An update log opened for reading.
 class LogInMemory {
  public:
   // Throws Error: kIo, it cannot be read; and what UpdateLogReader throws.
@@ -57,18 +57,18 @@ class UpdateLog {
   UpdateLog(const UpdateLog&) = delete;
   UpdateLog& operator=(const UpdateLog&) = delete;
 
-  // A master goes on from update `version`, which replay() has reached: cuts
-  // off a torn or damaged end and removes logs of updates that nobody has any
-  // more.
+  // Continues after update `version`, which replay() has reached: cuts off a
+  // torn or damaged end, and removes logs of updates that nobody has any more.
   // Throws Error: kIo, kCantCreate.
   void go_on(std::uint64_t version);
-  // A checkpoint with the updates up to `version` was written.
+  // Notes that a checkpoint with the updates up to `version` was written.
   // Throws Error: kIo, kCantCreate.
   void begin(std::uint64_t version);
   // Removes logs without updates after `version`.
   void prune(std::uint64_t version);
 
-  // Where that fails there is one warning and no log until the next begin().
+  // Appends an entry.  If that fails there is one warning, and no log until the
+  // next begin().
   void append(const LogEntry& entry);
   // Removes the entry that was appended last since begin(), as its history
   // could not be written; nothing is logged until the next begin().
@@ -76,7 +76,7 @@ class UpdateLog {
   // state: after the epoch, all counters moved on.
   void end_epoch(const RunState& state);
 
-  // Bytes since the last begin(); 0 while nothing is logged.
+  // Bytes logged since the last begin(); 0 while nothing is logged.
   std::uint64_t size() const {
     return file_ < 0 ? 0 : static_cast<std::uint64_t>(size_);
   }
@@ -91,7 +91,7 @@ class UpdateLog {
 
  private:
   struct History;
-  // Returns false: the logs do not have it.  Throws as their readers.
+  // Returns false if the logs do not have it.  Throws as their readers.
   bool find_after(const std::string& run, std::uint64_t version,
                   std::uint64_t latest, std::size_t most,
                   History& history) const;
@@ -108,7 +108,7 @@ class UpdateLog {
   std::string path_;
   std::uint64_t base_ = 0;
   std::int64_t size_ = 0;
-  std::optional<std::int64_t> before_last_;  // size
+  std::optional<std::int64_t> before_last_;  // size before the last entry
 };
 
 // The payload of kEpochEnd: counters of the run, and the running statistics.

@@ -19,42 +19,42 @@
 
 namespace dl::cluster {
 
-// Its number: the update before its first.
+// Number of a log: the update before its first.
 inline constexpr NumberedName kUpdateLogName{"updates-", ".log", 12};
 
 // Identity that all logs of a run directory share.
 struct LogIdentity {
-  std::uint64_t elements = 0;   // parameters of the network
+  std::uint64_t elements = 0;   // number of parameters of the network
   std::uint64_t directory = 0;  // XXH3 of run.json
   bool operator==(const LogIdentity&) const = default;
 };
 
 struct LogHeader {
   LogIdentity identity;
-  std::uint64_t base = 0;  // the update that the first one here follows
+  std::uint64_t base = 0;  // update before the first one in this log
 };
 
 enum class EntryKind : std::uint8_t {
-  kUpdate = 1,    // payload: as in the message Update
+  kUpdate = 1,    // update; payload: as in the message Update
   kEpochEnd = 2,  // `sequence` was the epoch's last; encode_epoch_record()
-  kStart = 3,     // a master goes on from `sequence`; payload: its run id
-  kRound = 4,     // averaging; payload: averaging_log.h
-  kSetback = 5,   // the run goes on from an earlier state; payload: rollback.h
+  kStart = 3,     // a master continues from `sequence`; payload: run id
+  kRound = 4,     // round of averaging; payload: averaging_log.h
+  kSetback = 5,   // rollback to an earlier state; payload: rollback.h
 };
 
 struct LogEntry {
   EntryKind kind = EntryKind::kUpdate;
   std::uint64_t sequence = 0;
-  std::int64_t epoch = 0, first = 0, count = 0;  // mini-batches
+  std::int64_t epoch = 0, first = 0, count = 0;  // mini-batches of the entry
   std::int64_t examples = 0;
-  double loss_sum = 0;  // mean loss of each mini-batch times its examples
+  double loss_sum = 0;  // mean loss times examples, summed over batches
   // Fields of an update:
   double threshold = 0;
   std::uint64_t worker = 0;
   std::uint64_t staleness = 0;
   float scale = 1;  // parameters -= scale * update
 
-  std::span<const std::byte> payload;  // of whoever made the entry
+  std::span<const std::byte> payload;  // memory of whoever made the entry
 
   // Whether it makes a new version of the parameters.
   bool moves() const {
@@ -87,9 +87,10 @@ class UpdateLogReader {
   // whole.  Throws Error: kData, "'m.run/updates-...': offset 4711: ...".
   std::optional<LogEntry> next();
 
-  std::size_t offset() const { return offset_; }        // of the next entry
-  std::uint64_t sequence() const { return sequence_; }  // of the last one
-  bool torn() const { return torn_; }  // something follows that is no entry
+  std::size_t offset() const { return offset_; }  // offset of the next entry
+  // Sequence number of the last entry.
+  std::uint64_t sequence() const { return sequence_; }
+  bool torn() const { return torn_; }  // whether bytes follow that are no entry
 
  private:
   std::optional<LogEntry> tear();

@@ -20,17 +20,18 @@ constexpr Names<UpdaterState, 3> kUpdaterStateNames{
       {UpdaterState::kKeep, "keep"},
       {UpdaterState::kReset, "reset"}}}};
 
-// With --overlap; else one.
+// Rounds open at a time with --overlap; without it one.
 constexpr std::size_t kMostOpenRounds = 2;
 
 struct AveragingSettings {
   std::int64_t frequency = 5;  // mini-batches of a replica in a round
-  std::int64_t workers = 0;    // replicas; 0: who is there at a round's start
+  std::int64_t workers = 0;    // replicas; 0: all workers at a round's start
   UpdaterState updater_state = UpdaterState::kAverage;
   exchange::OuterOptimizer outer;
-  bool momentum_of_replicas = false;  // outer.momentum is 1 - 1 / replicas
+  // Whether outer.momentum is 1 - 1 / replicas.
+  bool momentum_of_replicas = false;
   exchange::DeltaFormat delta;
-  bool overlap = false;  // the next round begins while one is averaged
+  bool overlap = false;  // whether the next round begins during averaging
   // A round of one replica is as long as time allows, and makes what the same
   // mini-batches make without rounds: nothing is coded or averaged.
   bool alone = false;

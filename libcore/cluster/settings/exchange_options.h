@@ -14,15 +14,15 @@
 namespace dl::cluster {
 
 struct AveragingOptions {
-  std::int64_t frequency = 0;   // 0: what `outer` is published with
-  std::int64_t workers = 0;     // 0: who is there
-  std::string updater_state;    // "": what `outer` is published with
-  std::string outer = "plain";  // or momentum, nesterov, bmuf, diloco
-  double outer_rate = 0;        // 0: the method's
-  double outer_momentum = -1;   // negative: the method's
+  std::int64_t frequency = 0;   // 0: as published for `outer`
+  std::int64_t workers = 0;     // number of workers; 0: all present
+  std::string updater_state;    // "": as published for `outer`
+  std::string outer = "plain";  // or "momentum", "nesterov", "bmuf", "diloco"
+  double outer_rate = 0;        // rate; 0: the method's
+  double outer_momentum = -1;   // momentum; negative: the method's
   std::string delta = "f32";
   bool overlap = false;
-  bool alone = false;  // no option: --mode auto chose it
+  bool alone = false;  // not an option; set by --mode auto
 };
 
 struct SharingOptions {
@@ -34,9 +34,9 @@ struct SharingOptions {
   std::string share = "update";
   std::string masking = "yes";
   std::string combine = "diversity";
-  std::int64_t in_flight = 0;  // 0: 1
+  std::int64_t in_flight = 0;  // updates in flight; 0: one
   std::string staleness_rule = "none";
-  std::string staleness = "none";  // or a count
+  std::string staleness = "none";  // "none" or a number
   std::int64_t push = 1, fetch = 1;
   std::int64_t agree_every = 0;
 };

@@ -17,7 +17,7 @@ constexpr Names<LogPolicy, 3> kLogPolicyNames{{{{LogPolicy::kPrune, "prune"},
                                                 {LogPolicy::kKeep, "keep"},
                                                 {LogPolicy::kNone, "none"}}}};
 
-// kReduce: goes back, and on with smaller steps; stops where it cannot.
+// kReduce: rolls back and continues with smaller steps; stops where it cannot.
 enum class OnDivergence { kReduce, kStop, kIgnore };
 constexpr Names<OnDivergence, 3> kOnDivergenceNames{
     {{{OnDivergence::kReduce, "reduce"},
@@ -26,21 +26,21 @@ constexpr Names<OnDivergence, 3> kOnDivergenceNames{
 
 // Times in seconds; 0 for "never" where that makes sense.
 struct Limits {
-  double heartbeat = 2;     // workers beat this often
-  double lost_after = 6;    // nothing heard: silent
-  double stuck_after = 60;  // beats without progress: stuck
-  double wait = 120;        // for workers, at the start and when all left
-  double grace = 25;        // between a signal and leaving
+  double heartbeat = 2;     // seconds between two Beats
+  double lost_after = 6;    // silence after which a worker is lost
+  double stuck_after = 60;  // Beats without progress: a worker is stuck
+  double wait = 120;        // wait for workers, at the start and when all left
+  double grace = 25;        // time between a signal and leaving
   double checkpoint_every = 300;
   std::int64_t checkpoint_batches = 0;
   LogPolicy update_log = LogPolicy::kPrune;
   Topology topology = Topology::kAuto;
   std::int64_t fan_out = 8;  // children of a node of the tree, the master's too
-  double max_time = 0;       // of the run, all starts together
-  std::int64_t min_workers = 1;      // before training starts
-  std::int64_t skip_bad_shards = 0;  // so many may go bad
+  double max_time = 0;       // time of the run, all starts together
+  std::int64_t min_workers = 1;      // workers needed before training starts
+  std::int64_t skip_bad_shards = 0;  // number of shards that may go bad
   OnDivergence on_divergence = OnDivergence::kReduce;
-  bool speculate = false;  // work that is overdue is leased twice
+  bool speculate = false;  // whether overdue work is leased twice
   // The Results of averaging and sync that have so many elements stay with
   // their workers until the master pulls them, piece by piece, so that its
   // memory does not grow with their number.

@@ -27,19 +27,20 @@ struct Settings {
   Mode mode = Mode::kSharing;
   std::int64_t batch = 32;  // examples of a worker's mini-batch
   std::int64_t epochs = 1;
-  std::uint64_t seed = 0;      // of the order of examples
-  std::int64_t prefetch = 2;   // mini-batches read ahead
-  bool deterministic = false;  // the same instructions on all processors
-  std::int64_t lr_warmup = 0;  // updater steps, nn/update/warmup.h
+  std::uint64_t seed = 0;     // seed of the order of examples
+  std::int64_t prefetch = 2;  // mini-batches read ahead
+  // Whether all processors use the same instructions.
+  bool deterministic = false;
+  std::int64_t lr_warmup = 0;  // number of updater steps, nn/update/warmup.h
 
   // Settings of Mode::kAveraging; of kSync, how many slots there are, and else
   // what for_sync() says.
   AveragingSettings averaging;
-  SharingSettings sharing;  // of Mode::kSharing
+  SharingSettings sharing;  // settings of Mode::kSharing
 
   // Evaluation of held-out data after each epoch, and when to stop.
-  std::vector<std::string> evaluations;  // kinds, as for dl-eval
-  std::string metric;                    // what patience and target look at
+  std::vector<std::string> evaluations;  // kinds of evaluation, as for dl-eval
+  std::string metric;                    // metric of patience and target
   std::int64_t patience = 0;  // epochs without improvement; 0: no limit
   std::string target;         // "accuracy=0.99", or ""
 

@@ -15,7 +15,8 @@ namespace dl::cluster {
 
 constexpr std::int64_t kMostCounted = std::numeric_limits<std::int32_t>::max();
 
-// One of the names.  Throws Error with the code of the view, as all here.
+// The value of a field that is one of the names.  Throws Error with the code of
+// the view, as all functions here.
 template <typename Enum, std::size_t N>
 Enum enum_of(const JsonView& view, const Names<Enum, N>& names) {
   if (const auto value = names.find(view.string())) return *value;

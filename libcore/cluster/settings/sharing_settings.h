@@ -31,23 +31,23 @@ constexpr Names<Share, 2> kShareNames{
 
 struct SharingSettings {
   exchange::ThresholdRule threshold;
-  bool per_tensor = true;       // each tensor has a threshold of its own
-  std::int64_t warmup = 0;      // mini-batches until the target density
-  double clip_multiple = 5;     // residual to +-multiple * threshold ...
-  std::int64_t clip_every = 5;  // ... every so many mini-batches; 0: never
+  bool per_tensor = true;    // whether each tensor has its own threshold
+  std::int64_t warmup = 0;   // number of mini-batches until the target density
+  double clip_multiple = 5;  // clips the residual to +-multiple * threshold
+  std::int64_t clip_every = 5;  // mini-batches between two clippings; 0: never
   Share share = Share::kUpdate;
-  bool masking = true;  // kGradient: momentum of what was sent starts afresh
+  bool masking = true;  // kGradient: whether momentum of sent elements restarts
 
   Combine combine = Combine::kDiversity;
-  std::int64_t in_flight = 1;  // own updates not yet acknowledged
+  std::int64_t in_flight = 1;  // greatest number of unanswered own updates
   exchange::StalenessRule staleness_rule;
   // A mini-batch of round r is computed when all of the rounds before
   // r - staleness are applied; 0: synchronous.  Nothing: no bound.
   std::optional<std::int64_t> staleness;
-  std::int64_t push = 1;   // mini-batches of an update
-  std::int64_t fetch = 1;  // ... between two looks at what others did
+  std::int64_t push = 1;   // number of mini-batches of an update
+  std::int64_t fetch = 1;  // mini-batches between two looks at others' updates
   std::int64_t agree_every =
-      0;  // ... of all between two checks; 0: epochs only
+      0;  // mini-batches of all between two checks; 0: at epochs' ends
 
   Json to_json() const;
   static SharingSettings from_json(const JsonView& json);

@@ -17,14 +17,14 @@ constexpr Names<Topology, 3> kTopologyNames{{{{Topology::kAuto, "auto"},
                                               {Topology::kStar, "star"},
                                               {Topology::kTree, "tree"}}}};
 
-// Whether so many workers are to be a tree.
+// Whether so many workers are to form a tree.
 constexpr bool is_tree(Topology topology, std::int64_t workers) {
-  constexpr std::int64_t kStarUpTo = 32;  // kAuto
+  constexpr std::int64_t kStarUpTo = 32;  // limit of kAuto
   return topology == Topology::kTree ||
          (topology == Topology::kAuto && workers > kStarUpTo);
 }
 
-// To how many of them the master sends it itself.
+// Number of workers to which the master sends the feed itself.
 constexpr std::int64_t children_of_master(Topology topology,
                                           std::int64_t fan_out,
                                           std::int64_t workers) {
