@@ -141,8 +141,8 @@ struct Direct {
   static Direct from_message(const Message& message);
 };
 
-// master -> worker: send these elements of the Result that you hold.  A Result
-// is one vector here: difference or gradient, statistics, updater state.
+// master -> worker: asks for elements of a Result that the worker holds.  A
+// Result is one vector here: difference or gradient, statistics, updater state.
 struct Pull {
   std::uint64_t lease = 0, fence = 0;
   // At most kLargestPiece elements; 0: the Result is not wanted any more.

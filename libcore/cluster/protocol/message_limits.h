@@ -54,10 +54,10 @@ struct Takes {
   bool operator==(const Takes&) const = default;
 };
 
-// Messages that a receiver takes, or a sender may send.
+// Messages that a receiver accepts, or a sender may send.
 struct Expected {
   unsigned from = kAnybody;
-  std::uint64_t most = kMaxMessage;  // bytes of a message
+  std::uint64_t most = kMaxMessage;  // greatest number of bytes of a message
   Sizes sizes = {};                  // valid if from is not kAnybody
   bool greets = false;  // whether only Hello is allowed, before Welcome
 };
@@ -68,7 +68,7 @@ struct Lengths {
   std::vector<std::uint64_t> blobs;
 };
 
-// The values, of all depths, that a body may have.
+// Greatest number of values, of all depths, that a body may have.
 std::size_t most_values(MessageType type);
 
 // The values of a body, counted as parse_msgpack() does.

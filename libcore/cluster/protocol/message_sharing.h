@@ -46,8 +46,8 @@ struct Apply {
   static Apply from_message(const Message& message);
 };
 
-// master -> worker, sharing: what are your parameters once you have applied all
-// updates up to `sequence`?  It follows the Apply of that one.
+// master -> worker, sharing: asks for the digest of the parameters after all
+// updates up to `sequence`.  It follows the Apply of that one.
 struct Check {
   std::int64_t epoch = 0;
   std::uint64_t sequence = 0;

@@ -73,7 +73,7 @@ struct Estimate {
   std::int64_t parameters = 0;
   std::int64_t batches = 0;  // mini-batches of an epoch
   double examples = 0;  // mean examples of a mini-batch; the last has fewer
-  std::string no_sync;  // why sync is not for this network; "": it is
+  std::string no_sync;  // reason why sync does not fit this network, or ""
   Settings settings;
   Topology topology = Topology::kAuto;
   std::int64_t fan_out = 8;

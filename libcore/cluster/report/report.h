@@ -44,7 +44,8 @@ struct Report {
   Json mass() const;
   // Sharing: whether the model lacks much of what was learnt.
   bool lacks_much() const;
-  // ... what that is, unless the run was a mere trial; "": not much.
+  // Sharing: sentence about what the model lacks, unless the run was a mere
+  // trial; "" if that is not much.
   std::string lacking() const;
 
   // Facts known at the end of a run.

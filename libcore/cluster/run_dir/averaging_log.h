@@ -34,7 +34,7 @@ using RoundOptimizer = std::optional<exchange::OuterOptimizer>;
 // finite; then nothing happened.
 void take_step(std::span<const std::byte> delta, const RoundOptimizer& outer,
                RunState& state);
-// From the average itself, of as many elements as there are parameters.
+// The step from the average itself, which has as many elements as parameters.
 void take_step(std::vector<float> average, const RoundOptimizer& outer,
                RunState& state);
 

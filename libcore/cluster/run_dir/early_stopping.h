@@ -47,7 +47,8 @@ class EarlyStopping {
   std::int64_t without_ = 0;  // number of epochs since the best
 };
 
-// By the settings, as the state left it.  Throws Error: kData.
+// Early stopping by the settings, continued from the state.  Throws Error:
+// kData.
 EarlyStopping early_stopping_of(const Settings& settings,
                                 const RunState& state);
 

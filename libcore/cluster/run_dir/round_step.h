@@ -21,8 +21,8 @@ void apply_average(std::span<const std::byte> delta,
                    const nn::Constrainer& constrain,
                    std::vector<float>& parameters,
                    std::vector<float>& velocity);
-// From the average itself, of as many elements; the new parameters take its
-// place.
+// The step from the average itself, of as many elements; the new parameters
+// take its place.
 void apply_average(std::vector<float>& average,
                    const exchange::OuterOptimizer& outer,
                    const nn::Constrainer& constrain,

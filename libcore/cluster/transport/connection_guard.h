@@ -43,8 +43,9 @@ class ConnectionGuard {
   ConnectionGuard(const ConnectionGuard&) = delete;
   ConnectionGuard& operator=(const ConnectionGuard&) = delete;
 
-  // A whole message of so many bytes came from there; peer: routing id.
-  // False: its key was removed, and so the message is not to be looked at.
+  // Notes that a whole message of so many bytes came from there; peer: routing
+  // id. Returns false if its key was removed, so that the message is to be
+  // ignored.
   bool delivered(const Origin& origin, const std::string& peer,
                  std::uint64_t bytes);
   // So much may be there of a connection that nobody was let in on; up to

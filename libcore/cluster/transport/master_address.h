@@ -18,15 +18,16 @@ struct MasterAddress {
     std::string over;      // run that the file calls finished
   };
   Seen look() const;  // looks at the file now
-  // For messages: "tcp://boss:7000" or "'run/master.json'".
+  // Name for messages: "tcp://boss:7000" or "'run/master.json'".
   std::string name() const;
 };
 
 // Throws Error: kUsage unless text is tcp://HOST:PORT or ipc://PATH.
 void check_endpoint(const std::string& text);
 
-// The same of one to listen at, where the port may be 0, or *: a free one.
-// libzmq takes what digits there are, and of their number the low 16 bits.
+// Throws Error: kUsage unless text is such an endpoint to listen at, where the
+// port may also be 0 or *, a free one.  (libzmq takes the digits that there
+// are, and the low 16 bits of their number.)
 void check_bind(const std::string& text);
 
 }  // namespace dl::cluster

@@ -23,8 +23,8 @@ inline void let_in_own_user(zmq::socket_t& listener) {
     throw zmq::error_t();
 }
 
-// At the other end of a connection, another user than this process's; nothing:
-// it is the same, or not ipc:.
+// The user at the other end of a connection, if that is another one than this
+// process's; nothing if it is the same, or not ipc:.
 inline std::optional<uid_t> other_user(int connection) {
   sockaddr_storage here{};
   socklen_t size = sizeof here;

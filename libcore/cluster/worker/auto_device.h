@@ -42,7 +42,8 @@ class WorkerProcesses {
   WorkerProcesses(const WorkerProcesses&) = delete;
   WorkerProcesses& operator=(const WorkerProcesses&) = delete;
 
-  // In the process that was: until all have ended, whatever becomes of one.
+  // Call in the original process: waits until all processes have ended,
+  // whatever happens to one.
   // stop: a descriptor that becomes readable when all are to be sent SIGTERM.
   // Throws Error: of the status of the first that failed; kTryAgain, it was
   // killed.

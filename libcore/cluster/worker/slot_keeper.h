@@ -57,8 +57,8 @@ class SlotKeeper {
     std::span<const float> parameters, statistics;
     std::span<const float> updater_state;  // empty: starts afresh
     std::int64_t afresh = 0;               // nn::Position::updater_reset_at
-    // Set if all of it is that of this round; the slot then has nothing of its
-    // own.
+    // The round whose State the whole start is; nothing if the slot has values
+    // of its own.
     std::optional<std::uint64_t> version;
   };
   // Returns nothing if the task continues a round that was not finished here,

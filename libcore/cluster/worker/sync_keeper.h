@@ -52,7 +52,8 @@ class SyncKeeper {
   bool has(std::uint64_t version) const {
     return !known_ || version <= version_;
   }
-  // False: the task is of a round that is over, so it is no longer wanted.
+  // Returns false if the task is of a round that is over, so that it is no
+  // longer wanted.
   // Throws OutOfStep: its version is not known, or only a step ahead of the
   // master's word has left it behind, as when a worker is lost whose averages
   // came here and not to the master.

@@ -26,12 +26,12 @@ class DeviceQuanta {
   // decode_threshold() with a target on the device; gives the same bits.
   void decode(std::span<const std::byte> message, float scale,
               tensor::View target);
-  // Values of x, [elements] on the device, at these indices; until the next
-  // call.
+  // Values of x, [elements] on the device, at these indices; valid until the
+  // next call.
   std::span<const float> values_at(std::span<const std::int32_t> indices,
                                    tensor::View x);
-  // The same where the message has quanta, in their order.  The message fits x
-  // (kBug).  Throws Error: kProtocol, it is damaged.
+  // The values of x where the message has quanta, in their order.  The message
+  // fits x (kBug).  Throws Error: kProtocol, it is damaged.
   std::span<const float> values_at(std::span<const std::byte> message,
                                    tensor::View x);
 

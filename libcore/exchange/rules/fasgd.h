@@ -57,7 +57,7 @@ constexpr double kFasgdGrowth = 11;
 // empty message says nothing.  Throws as decode_threshold().
 void apply_update(std::span<const std::byte> message, float scale,
                   std::optional<Fasgd>& rule, std::span<float> target);
-// The same for a message that was looked at, as add_quanta().
+// apply_update() for a message that was checked, as add_quanta().
 void add_update(std::span<const std::byte> message, float scale,
                 std::optional<Fasgd>& rule, std::span<float> target);
 
