@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ struct InputBlock {
   bool starts_file = false;  // it has the first bytes of its input
   bool first = false;        // it has the first data of its input
   char delimiter = ',';      // csv
+  // csv: where the file has each column of the table; null: in its place.
+  std::shared_ptr<const std::vector<std::size_t>> order = nullptr;
   bool is_mine = true;       // it is of the part that is read
   std::exception_ptr error;  // comes after it, and ends the input
 };

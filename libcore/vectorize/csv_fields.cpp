@@ -374,7 +374,7 @@ std::string CsvFields::take_label(ParsedBlock& parsed, std::int64_t number,
     index = classes_.index(parsed.classes[own]);
   label = static_cast<std::int32_t>(index);
   if (index >= 0) return "";
-  return table_.place(parsed.block.name,
+  return table_.place(parsed.block,
                       parsed.lines[static_cast<std::size_t>(number)],
                       labels_[0]) +
          classes_.complaint(parsed.classes[own]);

@@ -130,7 +130,16 @@ bool CsvRows::next() {
   while (take_field()) {
   }
   ++line_;
+  put_in_order();
   return true;
+}
+
+// A row of another length is told of, whatever its order.
+void CsvRows::put_in_order() {
+  if (!block_.order || fields_.size() != block_.order->size()) return;
+  as_read_ = fields_;
+  for (std::size_t i = 0; i < fields_.size(); ++i)
+    fields_[i] = as_read_[own_column(i)];
 }
 
 std::int64_t count_csv_rows(const InputBlock& block) {

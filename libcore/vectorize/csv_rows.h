@@ -28,17 +28,23 @@ class CsvRows {
   bool next();
 
   std::size_t size() const { return fields_.size(); }
-  // Field i, unquoted.  Valid until next().
+  // Field i in the order of the table, unquoted.  Valid until next().
   std::string_view field(std::size_t i) const { return fields_[i]; }
+  // Where the file has column i of the table.
+  std::size_t own_column(std::size_t i) const {
+    return block_.order ? (*block_.order)[i] : i;
+  }
   std::int64_t line() const { return row_line_; }  // where the row starts
   // Whether it is the first row of its file that has data, or, without a
   // header, names that were meant to be one.
   bool is_first() const { return block_.first && rows_ == 1; }
   std::string place() const;  // "'a.csv', line 7"
+  const InputBlock& block() const { return block_; }
   const std::string& input() const { return block_.name; }
 
  private:
   bool take_field();
+  void put_in_order();
   void take_quoted();
   std::string_view closed(std::size_t end);
   void add(std::string_view text);
@@ -51,7 +57,7 @@ class CsvRows {
   char delimiter_;
   std::array<bool, 256> stops_{};  // bytes that end a run of plain text
   std::size_t at_ = 0;
-  std::vector<std::string_view> fields_;
+  std::vector<std::string_view> fields_, as_read_;
   std::size_t bytes_ = 0;                // of the fields
   std::deque<std::string> with_quotes_;  // fields that had doubled quotes
   std::int64_t line_, row_line_ = 0, rows_ = 0;

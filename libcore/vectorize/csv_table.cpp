@@ -1,6 +1,7 @@
 #include "libcore/vectorize/csv_table.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "libcore/base/display.h"
@@ -21,10 +22,11 @@ char parse_delimiter(const std::string& text) {
 }  // namespace
 
 CsvTable::CsvTable(std::vector<std::string> inputs,
-                   const std::string& delimiter, bool header)
+                   const std::string& delimiter, bool header, Headers headers)
     : inputs_(std::move(inputs)),
       delimiter_(parse_delimiter(delimiter)),
-      header_(header) {
+      header_(header),
+      headers_(headers) {
   open_next();
 }
 
@@ -51,10 +53,38 @@ void CsvTable::read_header(const CsvRows& row) {
                                    std::to_string(i + 1) + ": " +
                                    not_utf8("the name", names.back())};
   }
-  if (!names_.empty() && names != names_)
-    throw Error{Code::kData,
-                name() + ": has another header than the files before it"};
-  if (names_.empty()) names_ = std::move(names);
+  if (names_.empty() || headers_ == Headers::kAny)
+    names_ = std::move(names);
+  else
+    match(names);
+}
+
+// Of a file behind the first one.
+void CsvTable::match(const std::vector<std::string>& names) {
+  order_ = nullptr;
+  if (names == names_) return;
+  std::map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!places.emplace(names[i], i).second)
+      bad_data(name() +
+               ": has another header than the files before it, and "
+               "two columns " +
+               in_quotes(names[i]));
+  std::vector<std::size_t> order;
+  for (const std::string& wanted : names_) {
+    const auto found = places.find(wanted);
+    if (found == places.end())
+      bad_data(name() + ": has no column " + in_quotes(wanted) +
+               ", as the files before it have");
+    order.push_back(found->second);
+  }
+  for (const std::string& own : names)
+    if (std::ranges::find(names_, own) == names_.end())
+      bad_data(name() + ": has a column " + in_quotes(own) +
+               ", which the files before it do not have");
+  if (order.size() != names.size())
+    bad_data(name() + ": has another header than the files before it");
+  order_ = std::make_shared<const std::vector<std::size_t>>(std::move(order));
 }
 
 // A table of one column that holds what separates the columns of others.
@@ -76,13 +106,15 @@ bool CsvTable::cut(InputBlock& block, std::int64_t most) {
     open_next();
   }
   block.first = std::exchange(at_start_, false);
+  block.order = order_;
   return true;
 }
 
-std::string CsvTable::place(const std::string& input, std::int64_t line,
+std::string CsvTable::place(const InputBlock& block, std::int64_t line,
                             std::size_t column) const {
-  std::string text = input + ", line " + std::to_string(line) + ", column " +
-                     std::to_string(column + 1);
+  const std::size_t own = block.order ? (*block.order)[column] : column;
+  std::string text = block.name + ", line " + std::to_string(line) +
+                     ", column " + std::to_string(own + 1);
   if (header_) text += " ('" + clipped(names_[column]) + "')";
   return text + ": ";
 }

@@ -1,9 +1,10 @@
-// The rows of one or more CSV files that have the same columns.
+// The rows of one or more CSV files, whose columns are found by their names.
 
 #ifndef DL_LIBCORE_VECTORIZE_CSV_TABLE_H_
 #define DL_LIBCORE_VECTORIZE_CSV_TABLE_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,18 +18,23 @@ namespace dl::vectorize {
 
 class CsvTable {
  public:
+  // The headers that files behind the first one may have.
+  enum class Headers {
+    kSame,  // its names, in any order
+    kAny    // each its own
+  };
   // inputs: source specs, one at least.  delimiter: as the option has it.
   // header: the first row of each file names the columns.
   // Throws Error: kUsage, the delimiter is none; kNoInput; kData, an input is
   // empty, or seems to have another delimiter or encoding.
   CsvTable(std::vector<std::string> inputs, const std::string& delimiter,
-           bool header);
+           bool header, Headers headers = Headers::kSame);
 
   // The next block of rows, `most` at most; false at the end of the last input.
-  // Throws Error: kData, what CsvRows throws of a first row; another header.
+  // Throws Error: kData, what CsvRows throws of a first row; other columns.
   bool cut(InputBlock& block, std::int64_t most);
 
-  // Names of the columns; "" without a header.
+  // Names of the columns; "" without a header.  kAny: of the block cut last.
   const std::vector<std::string>& names() const { return names_; }
   bool has_header() const { return header_; }
   // The column that a name, or a number from 1 (-1: the last), means.
@@ -38,25 +44,28 @@ class CsvTable {
                    bool in_list) const;
 
   // "'a.csv', line 7, column 3 ('age'): "
-  std::string place(const std::string& input, std::int64_t line,
+  std::string place(const InputBlock& block, std::int64_t line,
                     std::size_t column) const;
   std::string place(const CsvRows& row, std::size_t column) const {
-    return place(row.input(), row.line(), column);
+    return place(row.block(), row.line(), column);
   }
   const std::string& name() const { return input_->name(); }
 
  private:
   void open_next();
   void read_header(const CsvRows& row);
+  void match(const std::vector<std::string>& names);
   static void check_delimiter(const CsvRows& row);
 
   std::vector<std::string> inputs_;
   char delimiter_;
   bool header_;
+  Headers headers_;
   std::size_t opened_ = 0;
   std::optional<TextBlocks> input_;
   bool at_start_ = true;  // of the data of the current file
   std::vector<std::string> names_;
+  std::shared_ptr<const std::vector<std::size_t>> order_;  // InputBlock's
 };
 
 // The field without the blanks around it.

@@ -75,7 +75,10 @@ std::unique_ptr<data::Examples> open_raw_examples(
         "the model has no recipe for raw data: its examples were not made by "
         "one; give it a DataSet stream");
   Recipe recipe = Recipe::from_json(with_labels_from(known.recipe, options),
-                                    "what the model has", Code::kData);
+                                    "the model's recipe", Code::kData);
+  if (!options.label_from.empty())
+    for (RecipeTensor& tensor : recipe.tensors)
+      if (tensor.name == "labels") tensor.parts[0].place = "--label-from";
   if (options.log)
     for (const std::string& doubt : recipe.doubts())
       options.log(Level::kWarning, doubt);
@@ -84,7 +87,7 @@ std::unique_ptr<data::Examples> open_raw_examples(
       std::ranges::find(recipe.tensors, "id", &RecipeTensor::name) ==
           recipe.tensors.end())
     recipe.tensors.push_back(
-        {"id", {{find_vectorizer("id"), {{"from", "file:line"}}}}});
+        {"id", {{find_vectorizer("id"), {{"from", "file:line"}}, "the id"}}});
   RecipeOptions own;
   own.batch = options.batch;
   own.threads = options.threads;

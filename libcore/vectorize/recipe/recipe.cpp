@@ -35,9 +35,10 @@ const std::vector<SourceType>& sources() {
       {.name = "csv",
        .words =
            "A record for each row of CSV files, or of standard input. "
-           "Columns: those of the table, called as the header has it, else by "
+           "Columns: those of the file, called as its header has it, else by "
            "their numbers from 1, in any order; and *file:line*, the place of "
-           "the row.",
+           "the row. A file that lacks a column of the recipe is refused, more "
+           "columns are passed over.",
        .keys = {{"delimiter", KeyKind::kText, "\",\"",
                  "The character that separates fields, or \\\\t."},
                 {"header", KeyKind::kBoolean, "true",
@@ -65,7 +66,8 @@ bool is_tensor(const std::string& name) {
 // Finds every mistake.
 class RecipeCheck {
  public:
-  explicit RecipeCheck(const Json& json) {
+  RecipeCheck(const Json& json, std::string recipe_name)
+      : name_(std::move(recipe_name)) {
     if (!json.is_object()) {
       add("", "want an object, got " + clipped(dump_json(json)));
       return;
@@ -153,7 +155,7 @@ class RecipeCheck {
     check(value, known->keys, path);
     if ((to.name == "id") != (type == "id"))
       add(path + ".type", "id is the type of the tensor id alone");
-    to.parts.push_back({known, value});
+    to.parts.push_back({known, value, name_ + ": " + path});
   }
 
   void take_tensors(const Json& value) {
@@ -175,14 +177,32 @@ class RecipeCheck {
         take_part(made, tensor[i], path + "[" + std::to_string(i) + "]");
     }
   }
+
+  std::string name_;
 };
+
+std::vector<WantedColumn> wanted_of(const Recipe& recipe, bool labels) {
+  std::vector<WantedColumn> wanted;
+  for (const RecipeTensor& tensor : recipe.tensors) {
+    if (!labels && tensor.name.starts_with("labels")) continue;
+    for (const RecipePart& part : tensor.parts) {
+      const Json from =
+          RecipeSettings(part.given, part.type->keys).json().at("from");
+      if (from.is_array())
+        for (const Json& one : from) wanted.push_back({one, part.place});
+      else
+        wanted.push_back({from, part.place});
+    }
+  }
+  return wanted;
+}
 
 }  // namespace
 
 std::span<const SourceType> source_types() { return sources(); }
 
 Recipe Recipe::from_json(const Json& json, const std::string& name, Code code) {
-  RecipeCheck reading(json);
+  RecipeCheck reading(json, name);
   if (reading.problems.empty()) return std::move(reading.recipe);
   std::string text = name + " is no recipe:";
   if (reading.problems.size() == 1) text += " " + reading.problems[0];
@@ -229,11 +249,18 @@ std::vector<std::string> Recipe::doubts() const {
   return sentences;
 }
 
-std::unique_ptr<RecordSource> Recipe::open(Inputs inputs) const {
-  return source->open_with != nullptr
-             ? source->open_with(std::move(inputs.operands),
-                                 RecipeSettings(source_given, source->keys))
-             : source->open(std::move(inputs), suffixes());
+std::unique_ptr<RecordSource> Recipe::open(Inputs inputs, bool labels,
+                                           const std::string& table) const {
+  inputs.wanted = wanted_of(*this, labels);
+  if (is_of_tables())
+    return source->open_with(std::move(inputs),
+                             RecipeSettings(source_given, source->keys));
+  const std::vector<WantedColumn> wanted = inputs.wanted;
+  if (table.empty() && source->open == open_files)
+    check_columns(wanted, columns_of_files(), "a file", Code::kConfig);
+  auto records = source->open(std::move(inputs), suffixes());
+  return table.empty() ? std::move(records)
+                       : with_table(std::move(records), table, wanted);
 }
 
 std::span<const std::string_view> Recipe::suffixes() const {

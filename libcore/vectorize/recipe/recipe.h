@@ -30,15 +30,15 @@ struct SourceType {
   std::unique_ptr<RecordSource> (*open)(Inputs inputs,
                                         Suffixes wanted) = nullptr;
   // In its place, of a source that has keys.
-  std::unique_ptr<RecordSource> (*open_with)(std::vector<std::string> operands,
-                                             const RecipeSettings& settings) =
-      nullptr;
+  std::unique_ptr<RecordSource> (*open_with)(
+      Inputs inputs, const RecipeSettings& settings) = nullptr;
 };
 std::span<const SourceType> source_types();
 
 struct RecipePart {
   const VectorizerType* type;
-  Json given;  // its object, as the recipe has it
+  Json given;         // its object, as the recipe has it
+  std::string place;  // as messages call it: "'r.json': tensors.features[1]"
 };
 
 struct RecipeTensor {
@@ -64,7 +64,11 @@ struct Recipe {
   // it was last used with.
   std::vector<std::string> doubts() const;
 
-  std::unique_ptr<RecordSource> open(Inputs inputs) const;
+  // labels: whether the columns of labels are wanted.  table: as with_table()
+  // takes it, or "".
+  // Throws Error: kUsage, kNoInput, kData; kConfig, files have no such column.
+  std::unique_ptr<RecordSource> open(Inputs inputs, bool labels = true,
+                                     const std::string& table = "") const;
   bool is_of_tables() const { return source->open_with != nullptr; }
 
   // The ends of names of the files that are wanted; none: any.

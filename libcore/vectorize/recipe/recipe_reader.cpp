@@ -55,9 +55,7 @@ class RecipeReading : public Reader {
     for (auto& [name, part] : start_.parts) part.classes.clear();
     schema_ = start_.schema;
     batch_ = record_examples(options.batch, schema_);
-    source_ = recipe.open(inputs);
-    if (!options.table.empty())
-      source_ = with_table(std::move(source_), options.table);
+    source_ = recipe.open(inputs, options.labels, options.table);
     const int threads = static_cast<int>(
         options.threads > 0 ? options.threads : available_cores());
     workspaces_.resize(static_cast<std::size_t>(threads));

@@ -13,25 +13,18 @@ namespace {
 
 class CsvSource : public RecordSource {
  public:
-  CsvSource(std::vector<std::string> inputs, const RecipeSettings& settings)
-      : first_(inputs.front() == "-" ? "standard input"
-                                     : in_quotes(inputs.front())),
-        table_(std::move(inputs), settings.text("delimiter"),
-               settings.flag("header")),
-        names_(table_.names()) {
-    for (std::size_t i = 0; i < names_.size(); ++i)
-      if (!table_.has_header()) names_[i] = std::to_string(i + 1);
-    std::set<std::string> seen;
-    for (const std::string& name : names_)
-      if (!name.empty() && !seen.insert(name).second)
-        bad_data(first_ + " has two columns " + in_quotes(name) +
-                 ", and a recipe finds them by name: rename one");
+  CsvSource(Inputs inputs, const RecipeSettings& settings)
+      : wanted_(std::move(inputs.wanted)),
+        table_(std::move(inputs.operands), settings.text("delimiter"),
+               settings.flag("header"), CsvTable::Headers::kAny) {
+    take_names();
   }
 
   bool next(Record& record) override {
     while (!rows_ || !rows_->next()) {
       rows_.reset();
       if (!table_.cut(block_, INT64_MAX)) return false;
+      if (block_.first) take_names();
       rows_.emplace(block_, block_.delimiter);
     }
     record = {};
@@ -48,7 +41,22 @@ class CsvSource : public RecordSource {
   }
 
  private:
-  std::string first_;  // input, whose header is that of all
+  // Of the file that comes.
+  void take_names() {
+    names_ = table_.names();
+    for (std::size_t i = 0; i < names_.size(); ++i)
+      if (!table_.has_header()) names_[i] = std::to_string(i + 1);
+    std::set<std::string> seen;
+    for (const std::string& name : names_)
+      if (!name.empty() && !seen.insert(name).second)
+        bad_data(table_.name() + " has two columns " + in_quotes(name) +
+                 ", and a recipe finds them by name: rename one");
+    std::vector<std::string> columns = names_;
+    columns.emplace_back("file:line");
+    check_columns(wanted_, columns, table_.name(), Code::kData);
+  }
+
+  std::vector<WantedColumn> wanted_;
   CsvTable table_;
   std::vector<std::string> names_;
   InputBlock block_;
@@ -63,10 +71,10 @@ std::string place_of(std::string_view input, std::int64_t line) {
   return std::string(input) + ":" + std::to_string(line);
 }
 
-std::unique_ptr<RecordSource> open_csv_source(std::vector<std::string> operands,
+std::unique_ptr<RecordSource> open_csv_source(Inputs inputs,
                                               const RecipeSettings& settings) {
-  if (operands.empty()) operands = {"-"};
-  return std::make_unique<CsvSource>(std::move(operands), settings);
+  if (inputs.operands.empty()) inputs.operands = {"-"};
+  return std::make_unique<CsvSource>(std::move(inputs), settings);
 }
 
 }  // namespace dl::vectorize

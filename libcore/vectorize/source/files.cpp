@@ -273,6 +273,10 @@ Record record_of_file(std::string_view path) {
   return record;
 }
 
+std::vector<std::string> columns_of_files() {
+  return {"path", "folder", "name", "bytes"};
+}
+
 void refuse_picture_of(const std::string& output,
                        const std::vector<std::string>& operands) {
   namespace fs = std::filesystem;

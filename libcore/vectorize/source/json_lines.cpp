@@ -96,10 +96,10 @@ class JsonLinesSource : public RecordSource {
 
 }  // namespace
 
-std::unique_ptr<RecordSource> open_json_lines(std::vector<std::string> operands,
+std::unique_ptr<RecordSource> open_json_lines(Inputs inputs,
                                               const RecipeSettings&) {
-  if (operands.empty()) operands = {"-"};
-  return std::make_unique<JsonLinesSource>(std::move(operands));
+  if (inputs.operands.empty()) inputs.operands = {"-"};
+  return std::make_unique<JsonLinesSource>(std::move(inputs.operands));
 }
 
 }  // namespace dl::vectorize

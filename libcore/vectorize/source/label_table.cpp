@@ -12,11 +12,15 @@ namespace {
 
 class WithTable : public RecordSource {
  public:
-  WithTable(std::unique_ptr<RecordSource> source, const std::string& table)
+  WithTable(std::unique_ptr<RecordSource> source, const std::string& table,
+            const std::vector<WantedColumn>& wanted)
       : source_(std::move(source)) {
     CsvTable csv({table}, ",", true);
     name_ = csv.name();
     columns_.assign(csv.names().begin() + 1, csv.names().end());
+    std::vector<std::string> all = columns_of_files();
+    all.insert(all.end(), columns_.begin(), columns_.end());
+    check_columns(wanted, all, name_, Code::kData);
     for (InputBlock block; csv.cut(block, INT64_MAX);) {
       CsvRows rows(block, block.delimiter);
       while (rows.next()) take(rows, csv.names().size());
@@ -59,9 +63,10 @@ class WithTable : public RecordSource {
 
 }  // namespace
 
-std::unique_ptr<RecordSource> with_table(std::unique_ptr<RecordSource> source,
-                                         const std::string& table) {
-  return std::make_unique<WithTable>(std::move(source), table);
+std::unique_ptr<RecordSource> with_table(
+    std::unique_ptr<RecordSource> source, const std::string& table,
+    const std::vector<WantedColumn>& wanted) {
+  return std::make_unique<WithTable>(std::move(source), table, wanted);
 }
 
 }  // namespace dl::vectorize

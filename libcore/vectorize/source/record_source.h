@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libcore/base/error.h"
 #include "libcore/base/log.h"
 #include "libcore/io/source.h"
 #include "libcore/vectorize/recipe/keys.h"
@@ -59,6 +60,16 @@ std::string suffix_of(std::string_view name);
 // A file's record, but for what is to be read.
 Record record_of_file(std::string_view path);
 
+// A column that a recipe takes, or, as "jpg;png", one of several.
+struct WantedColumn {
+  std::string name;
+  std::string by;  // "'r.json': tensors.labels"
+};
+// Throws Error: code, `source`, which has these columns, lacks one.
+void check_columns(const std::vector<WantedColumn>& wanted,
+                   const std::vector<std::string>& columns,
+                   const std::string& source, Code code);
+
 // The inputs of a run.
 struct Inputs {
   // Folders with all below them, files, tar archives (packed by gzip, zstd or
@@ -75,6 +86,8 @@ struct Inputs {
   // How often a command that failed is started again, and who is told.
   std::int64_t retries = 0;
   Log log = {};
+  // The columns that tables must have.
+  std::vector<WantedColumn> wanted = {};
 };
 std::unique_ptr<RecordSource> open_files(Inputs inputs, Suffixes wanted);
 
@@ -84,14 +97,19 @@ std::unique_ptr<RecordSource> open_webdataset(Inputs inputs);
 
 // Records of files with more columns: those that a CSV table with a header has
 // beside the first one, which names a file by its path or its name.  A file
-// without a row is a bad record.  The table is kept in memory.
-// Throws Error: kNoInput, kData.
-std::unique_ptr<RecordSource> with_table(std::unique_ptr<RecordSource> source,
-                                         const std::string& table);
+// without a row is a bad record.  The table is kept in memory.  wanted: of
+// files and table together. Throws Error: kNoInput, kData.
+std::unique_ptr<RecordSource> with_table(
+    std::unique_ptr<RecordSource> source, const std::string& table,
+    const std::vector<WantedColumn>& wanted);
+// The columns of a file's record.
+std::vector<std::string> columns_of_files();
 
 // The rows of CSV files, as records with a column for each of theirs, called as
-// the header has it or by its number, and "file:line", the place of the row.
-std::unique_ptr<RecordSource> open_csv_source(std::vector<std::string> operands,
+// the header of the file has it or by its number, and "file:line", the place of
+// the row.
+// Throws Error: kData, a file lacks a column that is wanted.
+std::unique_ptr<RecordSource> open_csv_source(Inputs inputs,
                                               const RecipeSettings& settings);
 
 // For a file that is to be written.
@@ -102,7 +120,7 @@ void refuse_picture_of(const std::string& output,
 
 // The lines of JSON Lines, as records with a column for each value that an
 // object has, "a.b" for one within another, and "file:line".
-std::unique_ptr<RecordSource> open_json_lines(std::vector<std::string> operands,
+std::unique_ptr<RecordSource> open_json_lines(Inputs inputs,
                                               const RecipeSettings& settings);
 // "a.csv:17", of an input as messages call it.
 std::string place_of(std::string_view input, std::int64_t line);
