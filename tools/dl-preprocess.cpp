@@ -76,6 +76,14 @@ dl::Json shown_recipe(const Args& a, const std::vector<std::string>& inputs) {
       open_reader(a, inputs, Output{}, nullptr, bad)->metadata().recipe);
 }
 
+// The inputs, and all that says what becomes of them.
+std::vector<std::string> files_of(const Args& a,
+                                  std::vector<std::string> inputs) {
+  for (const std::string& file : {a.recipe, a.labels})
+    if (!file.empty() && !inputs.empty()) inputs.push_back(file);
+  return inputs;
+}
+
 // Whether there is nothing to do, which is reported.
 bool is_current(const Args& a, const std::vector<Output>& outputs,
                 const dl::data::Provenance& step) {
@@ -129,7 +137,7 @@ void run(Args& a, std::vector<std::string> arguments) {
     step.arguments.push_back(std::move(argument));
   // A pipe's reader compares nothing, and gets the same bytes each time.
   if (a.output != "-" && a.list.empty() && !a.null)
-    step.inputs = dl::vectorize::digest_of(inputs);
+    step.inputs = dl::vectorize::digest_of(files_of(a, inputs));
   if (is_current(a, outputs, step)) return;
   const auto ledger = open_ledger(a);
   const auto list =

@@ -138,13 +138,13 @@ std::string ClassLabels::refusal(std::string_view name) const {
     return "labels are more than " +
            std::to_string(fractions_seen_ >= kMaxFractions ? kMaxFractions
                                                            : kMaxNumbers) +
-           " different numbers, up to '" + clipped(name) +
-           "' (--regression if they are to be predicted, --classes if they "
-           "are classes)";
+           " different numbers, up to '" + clipped(name) + "' (" +
+           numbers_remedy_ + " if they are to be predicted, " +
+           classes_remedy_ + " if they are classes)";
   if (static_cast<std::int64_t>(names_.size()) >= kMaxOpen)
     return "there are more than " + std::to_string(kMaxOpen) +
-           " classes, up to '" + clipped(name) +
-           "' (--classes if they are meant)";
+           " classes, up to '" + clipped(name) + "' (" + classes_remedy_ +
+           " if they are meant)";
   if (name.size() > kMaxName)
     return "the class '" + clipped(name) + "' has a name of " +
            std::to_string(name.size()) + " bytes, want " +
@@ -170,16 +170,16 @@ std::string ClassLabels::doubt() const {
   const auto count = static_cast<std::int64_t>(names_.size());
   if (!fixed_ && count == 1 && labels_seen_ > 1)
     return "warning: all labels are of one class, '" + clipped(names_.front()) +
-           "', so that there is nothing to tell apart (--classes if others "
-           "come elsewhere)";
+           "', so that there is nothing to tell apart (" + classes_remedy_ +
+           " if others come elsewhere)";
   if (fixed_ || numbers_seen_ != count || count <= kManyClasses ||
       labels_seen_ >= count * kFewLabels)
     return "";
   return "warning: labels are " + std::to_string(count) + " classes in " +
          std::to_string(labels_seen_) + " rows, all of them numbers, as '" +
-         clipped(names_.front()) +
-         "' (--regression if they are to be predicted as numbers, --classes "
-         "if they are classes)";
+         clipped(names_.front()) + "' (" + numbers_remedy_ +
+         " if they are to be predicted as numbers, " + classes_remedy_ +
+         " if they are classes)";
 }
 
 }  // namespace dl::vectorize

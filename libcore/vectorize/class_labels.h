@@ -21,6 +21,12 @@ class ClassLabels {
   explicit ClassLabels(std::string_view spec);
   // These names, each once, in this order; none: as "".
   explicit ClassLabels(const std::vector<std::string>& names);
+  // What messages name where labels are numbers to predict, and where they are
+  // classes of which more are known.
+  void set_remedies(std::string numbers, std::string classes) {
+    numbers_remedy_ = std::move(numbers);
+    classes_remedy_ = std::move(classes);
+  }
 
   // The number of a class; -1 if it is not among those fixed by spec, or, with
   // an open spec, if it cannot be one more: complaint() says why.
@@ -57,6 +63,7 @@ class ClassLabels {
   std::int64_t labels_seen_ = 0;  // that are of a class
   std::vector<std::string> names_;
   std::map<std::string, std::int64_t, std::less<>> numbers_;
+  std::string numbers_remedy_ = "--regression", classes_remedy_ = "--classes";
 };
 
 // Names of classes of a part of the input, numbered as they first appear in it.

@@ -13,20 +13,24 @@ namespace dl::vectorize {
 namespace {
 
 char parse_delimiter(const std::string& text) {
-  if (text == "\\t") return '\t';
-  if (text.size() != 1 || text == "\"" || text == "\n" || text == "\r")
+  if (!is_delimiter(text))
     throw Error{Code::kUsage, "--delimiter: want one character (or \\t)"};
-  return text[0];
+  return text == "\\t" ? '\t' : text[0];
 }
 
 }  // namespace
 
+bool is_delimiter(const std::string& text) {
+  return text == "\\t" ||
+         (text.size() == 1 && text != "\"" && text != "\n" && text != "\r");
+}
+
 CsvTable::CsvTable(std::vector<std::string> inputs,
-                   const std::string& delimiter, bool header, Headers headers)
+                   const std::string& delimiter, bool header, For use)
     : inputs_(std::move(inputs)),
       delimiter_(parse_delimiter(delimiter)),
       header_(header),
-      headers_(headers) {
+      use_(use) {
   open_next();
 }
 
@@ -53,7 +57,7 @@ void CsvTable::read_header(const CsvRows& row) {
                                    std::to_string(i + 1) + ": " +
                                    not_utf8("the name", names.back())};
   }
-  if (names_.empty() || headers_ == Headers::kAny)
+  if (names_.empty() || use_ == For::kRecipe)
     names_ = std::move(names);
   else
     match(names);
@@ -88,14 +92,17 @@ void CsvTable::match(const std::vector<std::string>& names) {
 }
 
 // A table of one column that holds what separates the columns of others.
-void CsvTable::check_delimiter(const CsvRows& row) {
+void CsvTable::check_delimiter(const CsvRows& row) const {
   if (row.size() != 1) return;
   for (const char other : {';', '\t', ',', '|'})
     if (csv_field(row, 0).find(other) != std::string_view::npos) {
       const std::string shown = other == '\t' ? "\\t" : std::string(1, other);
-      throw Error{Code::kData, row.place() + ": has one column, with '" +
-                                   displayed(shown) + "' in it (--delimiter '" +
-                                   displayed(shown) + "'?)"};
+      bad_data(row.place() + ": has one column, with '" + shown + "' in it" +
+               (use_ == For::kOptions
+                    ? " (--delimiter '" + shown + "'?)"
+                    : ", where " + in_quotes(std::string(1, delimiter_)) +
+                          " separates columns (sep=" + shown +
+                          " as the first line says otherwise)"));
     }
 }
 

@@ -16,25 +16,27 @@
 
 namespace dl::vectorize {
 
+// Whether a text is one character that can separate fields, or "\\t".
+bool is_delimiter(const std::string& text);
+
 class CsvTable {
  public:
-  // The headers that files behind the first one may have.
-  enum class Headers {
-    kSame,  // its names, in any order
-    kAny    // each its own
+  enum class For {
+    kOptions,  // files behind the first one have its columns, in any order
+    kRecipe    // each has its own, and messages name no options
   };
   // inputs: source specs, one at least.  delimiter: as the option has it.
   // header: the first row of each file names the columns.
   // Throws Error: kUsage, the delimiter is none; kNoInput; kData, an input is
   // empty, or seems to have another delimiter or encoding.
   CsvTable(std::vector<std::string> inputs, const std::string& delimiter,
-           bool header, Headers headers = Headers::kSame);
+           bool header, For use = For::kOptions);
 
   // The next block of rows, `most` at most; false at the end of the last input.
   // Throws Error: kData, what CsvRows throws of a first row; other columns.
   bool cut(InputBlock& block, std::int64_t most);
 
-  // Names of the columns; "" without a header.  kAny: of the block cut last.
+  // Names of the columns; "" without a header.  kRecipe: of the block cut last.
   const std::vector<std::string>& names() const { return names_; }
   bool has_header() const { return header_; }
   // The column that a name, or a number from 1 (-1: the last), means.
@@ -55,12 +57,12 @@ class CsvTable {
   void open_next();
   void read_header(const CsvRows& row);
   void match(const std::vector<std::string>& names);
-  static void check_delimiter(const CsvRows& row);
+  void check_delimiter(const CsvRows& row) const;
 
   std::vector<std::string> inputs_;
   char delimiter_;
   bool header_;
-  Headers headers_;
+  For use_;
   std::size_t opened_ = 0;
   std::optional<TextBlocks> input_;
   bool at_start_ = true;  // of the data of the current file

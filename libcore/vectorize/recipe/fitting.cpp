@@ -5,6 +5,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/learner.h"
+#include "libcore/vectorize/schema.h"
 
 namespace dl::vectorize {
 namespace {
@@ -14,10 +15,22 @@ struct Learning {
   explicit Learning(const Recipe& recipe) {
     for (const RecipeTensor& tensor : recipe.tensors)
       for (const RecipePart& part : tensor.parts)
-        learners.push_back(
-            part.type->fit == nullptr
-                ? nullptr
-                : part.type->fit(RecipeSettings(part.given, part.type->keys)));
+        learners.push_back(part.type->fit == nullptr
+                               ? nullptr
+                               : part.type->fit(part.settings()));
+  }
+  // Of vectorizers that lack nothing.
+  void check_rest(const Recipe& recipe) const {
+    std::size_t i = 0;
+    for (const RecipeTensor& tensor : recipe.tensors)
+      for (const RecipePart& part : tensor.parts)
+        if (learners[i++] == nullptr) try {
+            (void)record_examples(
+                1,
+                {{tensor.name, part.type->make(part.settings(), {})->field()}});
+          } catch (const Error& e) {
+            throw Error{Code::kConfig, part.place + ": " + e.what()};
+          }
   }
   bool any() const {
     return std::ranges::any_of(learners,
@@ -75,10 +88,11 @@ Recipe unfitted(const Json& json, const std::string& name) {
 Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
                 BadRecords& bad) {
   Learning learning(recipe);
+  learning.check_rest(recipe);
   if (!learning.any())
-    bad_usage(
-        "the recipe has nothing to learn; categories as one_hot do, and "
-        "missing numbers by mean, median or most_frequent");
+    bad_usage(recipe.name +
+              " has nothing to learn; categories as one_hot do, and "
+              "missing numbers by mean, median or most_frequent");
   const auto source = recipe.open(Inputs{.operands = operands});
   std::int64_t records = 0;
   for (Record record; source->next(record);) try {

@@ -5,7 +5,6 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/class_labels.h"
-#include "libcore/vectorize/table/pattern.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -49,15 +48,7 @@ void set_category(const ImageOptions& given, Options& category) {
            : matched        ? "path"
                             : "folder";
   category.set("from", from, "label-from");
-  if (matched) {
-    category.set("pattern", given.label_pattern, "label-pattern");
-    try {
-      (void)Pattern(given.label_pattern, Code::kUsage);
-    } catch (Error& e) {
-      e.add_context("--label-pattern");
-      throw;
-    }
-  }
+  if (matched) category.set("pattern", given.label_pattern, "label-pattern");
   if (!given.classes.empty())
     category.set("classes", ClassLabels(given.classes).names(), "classes");
 }
@@ -75,6 +66,8 @@ Recipe recipe_of(const ImageOptions& given) {
   if (!given.interpolation.empty())
     image.set("interpolation", given.interpolation, "interpolation");
   if (!given.color.empty()) image.set("color", given.color, "color");
+  if (given.shorter != 0 && !given.fit.empty() && given.fit != "crop")
+    bad_usage("--shorter is for --fit crop");
   if (given.shorter != 0) image.set("shorter", given.shorter, "shorter");
   image.set("max_pixels", given.max_pixels, "max-pixels");
   if (given.scaled_decoding)
@@ -97,7 +90,11 @@ Recipe recipe_of(const ImageOptions& given) {
   if (given.id_bytes != 0) id.set("bytes", given.id_bytes, "id-bytes");
   const char* source = given.webdataset ? "webdataset" : "files";
   const Json json = {{"source", {{"type", source}}}, {"tensors", tensors}};
-  return Recipe::from_json(json, "the recipe", Code::kBug);
+  Recipe recipe = Recipe::from_json(json, "the recipe", Code::kBug);
+  recipe.from = RecipeFrom::kOptions;
+  for (RecipeTensor& tensor : recipe.tensors)
+    if (tensor.name == "labels") tensor.parts[0].place = "--label-from";
+  return recipe;
 }
 
 }  // namespace dl::vectorize

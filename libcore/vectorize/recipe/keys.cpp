@@ -5,6 +5,8 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/vectorize/csv_table.h"
+#include "libcore/vectorize/table/pattern.h"
 
 namespace dl::vectorize {
 namespace {
@@ -49,7 +51,11 @@ bool fits(const Json& value, const RecipeKey& key) {
                                value.get_ref<const std::string&>()) !=
                  key.words.end();
     case KeyKind::kText:
+    case KeyKind::kPattern:  // problem() looks closer
       return is_text(value);
+    case KeyKind::kDelimiter:
+      return value.is_string() &&
+             is_delimiter(value.get_ref<const std::string&>());
     case KeyKind::kTexts:
       return are_texts(value);
     case KeyKind::kWords:
@@ -84,6 +90,10 @@ std::string RecipeKey::wanted() const {
     }
     case KeyKind::kText:
       return "text";
+    case KeyKind::kPattern:
+      return "regular expression";
+    case KeyKind::kDelimiter:
+      return "one character (or \\t)";
     case KeyKind::kTexts:
       return "array of texts, each once";
     case KeyKind::kWords:
@@ -97,7 +107,14 @@ std::string RecipeKey::wanted() const {
 }
 
 std::string RecipeKey::problem(const Json& value) const {
-  if (fits(value, *this)) return "";
+  if (fits(value, *this)) {
+    if (kind == KeyKind::kPattern) try {
+        (void)Pattern(value.get<std::string>(), Code::kConfig);
+      } catch (const Error& e) {
+        return e.what();
+      }
+    return "";
+  }
   std::string text = "want " + wanted() + ", got " + clipped(dump_json(value));
   if (kind != KeyKind::kOneOf || !value.is_string()) return text;
   const std::string near =
@@ -125,6 +142,8 @@ Json RecipeKey::schema() const {
       json = {{"enum", words}};
       break;
     case KeyKind::kText:
+    case KeyKind::kPattern:
+    case KeyKind::kDelimiter:
       json = {{"type", "string"}, {"minLength", 1}};
       break;
     case KeyKind::kTexts:
@@ -173,7 +192,8 @@ void check_keys(const Json& object, std::span<const RecipeKey> keys,
 }
 
 RecipeSettings::RecipeSettings(const Json& given,
-                               std::span<const RecipeKey> keys) {
+                               std::span<const RecipeKey> keys, RecipeFrom from)
+    : from_(from) {
   for (const RecipeKey& key : keys) {
     const std::string name(key.name);
     if (given.contains(name))
@@ -187,6 +207,13 @@ const Json& RecipeSettings::at(std::string_view name) const {
   const auto found = values_.find(std::string(name));
   require(found != values_.end(), "a setting that a recipe does not have");
   return *found;
+}
+
+std::string RecipeSettings::remedy(std::string_view option,
+                                   std::string_view key) const {
+  return from_ == RecipeFrom::kOptions
+             ? std::string(option)
+             : "\"" + std::string(key) + "\" of the recipe";
 }
 
 bool RecipeSettings::has(std::string_view name) const {

@@ -18,12 +18,14 @@ enum class KeyKind {
   kInteger,  // low..high
   kPair,     // two integers of low..high, as "[height, width]"
   kBoolean,
-  kOneOf,   // one of `words`
-  kText,    // any that is not empty
-  kTexts,   // an array of them, each once
-  kWords,   // an array of any texts
-  kNumber,  // any that is finite
-  kNumbers  // an array of them
+  kOneOf,      // one of `words`
+  kText,       // any that is not empty
+  kPattern,    // a regular expression
+  kDelimiter,  // a character, or "\\t"
+  kTexts,      // an array of them, each once
+  kWords,      // an array of any texts
+  kNumber,     // any that is finite
+  kNumbers     // an array of them
 };
 
 struct RecipeKey {
@@ -44,6 +46,9 @@ struct RecipeKey {
   Json schema() const;
 };
 
+// The way in which a recipe came: messages name its remedies.
+enum class RecipeFrom { kFile, kOptions, kModel };
+
 // Checks an object with these keys; a line for each mistake, with its path.
 void check_keys(const Json& object, std::span<const RecipeKey> keys,
                 const std::string& path, std::vector<std::string>& problems);
@@ -51,8 +56,12 @@ void check_keys(const Json& object, std::span<const RecipeKey> keys,
 // An object that was checked, with the defaults filled in.
 class RecipeSettings {
  public:
-  RecipeSettings(const Json& given, std::span<const RecipeKey> keys);
+  RecipeSettings(const Json& given, std::span<const RecipeKey> keys,
+                 RecipeFrom from = RecipeFrom::kFile);
 
+  RecipeFrom from() const { return from_; }
+  // "--id-bytes", or "\"bytes\" of the recipe".
+  std::string remedy(std::string_view option, std::string_view key) const;
   bool has(std::string_view name) const;
   std::int64_t integer(std::string_view name) const;
   std::vector<std::int64_t> integers(std::string_view name) const;
@@ -69,6 +78,7 @@ class RecipeSettings {
  private:
   const Json& at(std::string_view name) const;
   Json values_ = Json::object();
+  RecipeFrom from_;
 };
 
 }  // namespace dl::vectorize

@@ -76,6 +76,7 @@ std::unique_ptr<data::Examples> open_raw_examples(
         "one; give it a DataSet stream");
   Recipe recipe = Recipe::from_json(with_labels_from(known.recipe, options),
                                     "the model's recipe", Code::kData);
+  recipe.from = RecipeFrom::kModel;
   if (!options.label_from.empty())
     for (RecipeTensor& tensor : recipe.tensors)
       if (tensor.name == "labels") tensor.parts[0].place = "--label-from";

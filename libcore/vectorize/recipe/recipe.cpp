@@ -39,7 +39,7 @@ const std::vector<SourceType>& sources() {
            "their numbers from 1, in any order; and *file:line*, the place of "
            "the row. A file that lacks a column of the recipe is refused, more "
            "columns are passed over.",
-       .keys = {{"delimiter", KeyKind::kText, "\",\"",
+       .keys = {{"delimiter", KeyKind::kDelimiter, "\",\"",
                  "The character that separates fields, or \\\\t."},
                 {"header", KeyKind::kBoolean, "true",
                  "Whether the first row of each file names the columns."}},
@@ -128,11 +128,31 @@ class RecipeCheck {
     return "";
   }
 
-  void check(const Json& object, std::span<const RecipeKey> keys,
+  // Whether the keys are right.
+  bool check(const Json& object, std::span<const RecipeKey> keys,
              const std::string& path) {
+    const std::size_t before = problems.size();
     Json own = object;
     own.erase("type");
     check_keys(own, keys, path, problems);
+    return problems.size() == before;
+  }
+
+  // Whether something can come of keys that are right each by itself.
+  // beside: others make a row of numbers with it.
+  void check_work(const RecipePart& part, const std::string& path,
+                  bool beside) try {
+    const RecipeSettings settings = part.settings();
+    if (part.type->fit != nullptr && part.type->fit(settings)) return;
+    const data::Field field = part.type->make(settings, {})->field();
+    if (beside &&
+        (field.dtype != tensor::DType::kF32 || field.shape.rank() != 1))
+      add(path,
+          "an array of vectorizers makes one row of numbers: want number, "
+          "and category with \"encode\": \"one_hot\"");
+  } catch (const Error& e) {
+    if (e.code() != Code::kConfig) throw;
+    add(path, e.what());
   }
 
   void take_source(const Json& value) {
@@ -146,22 +166,26 @@ class RecipeCheck {
       }
   }
 
-  void take_part(RecipeTensor& to, const Json& value, const std::string& path) {
+  void take_part(RecipeTensor& to, const Json& value, const std::string& path,
+                 bool beside) {
     const std::string type =
         type_of(value, path, vectorizer_types(),
                 [](const VectorizerType* t) { return t->name; });
     const VectorizerType* known = find_vectorizer(type);
     if (known == nullptr) return;
-    check(value, known->keys, path);
+    const bool is_right = check(value, known->keys, path);
     if ((to.name == "id") != (type == "id"))
       add(path + ".type", "id is the type of the tensor id alone");
     to.parts.push_back({known, value, name_ + ": " + path});
+    if (is_right) check_work(to.parts.back(), path, beside);
   }
 
   void take_tensors(const Json& value) {
     if (!value.is_object() || value.empty())
       return add("tensors", "want an object of one tensor or more");
+    bool has_features = false;
     for (const auto& [name, tensor] : value.items()) {
+      has_features = has_features || name.starts_with("features");
       const std::string path = "tensors." + displayed(name);
       if (!is_tensor(name)) {
         add(path, "want features, features/NAME, labels, labels/NAME or id");
@@ -170,12 +194,14 @@ class RecipeCheck {
       RecipeTensor& made = recipe.tensors.emplace_back();
       made.name = name;
       if (!tensor.is_array() || tensor.empty()) {
-        take_part(made, tensor, path);
+        take_part(made, tensor, path, false);
         continue;
       }
       for (std::size_t i = 0; i < tensor.size(); ++i)
-        take_part(made, tensor[i], path + "[" + std::to_string(i) + "]");
+        take_part(made, tensor[i], path + "[" + std::to_string(i) + "]",
+                  tensor.size() > 1);
     }
+    if (!has_features) add("tensors", "want features, or features/NAME");
   }
 
   std::string name_;
@@ -186,8 +212,7 @@ std::vector<WantedColumn> wanted_of(const Recipe& recipe, bool labels) {
   for (const RecipeTensor& tensor : recipe.tensors) {
     if (!labels && tensor.name.starts_with("labels")) continue;
     for (const RecipePart& part : tensor.parts) {
-      const Json from =
-          RecipeSettings(part.given, part.type->keys).json().at("from");
+      const Json from = part.settings().json().at("from");
       if (from.is_array())
         for (const Json& one : from) wanted.push_back({one, part.place});
       else
@@ -203,13 +228,12 @@ std::span<const SourceType> source_types() { return sources(); }
 
 Recipe Recipe::from_json(const Json& json, const std::string& name, Code code) {
   RecipeCheck reading(json, name);
-  if (reading.problems.empty()) return std::move(reading.recipe);
-  std::string text = name + " is no recipe:";
-  if (reading.problems.size() == 1) text += " " + reading.problems[0];
-  if (reading.problems.size() > 1)
-    for (const std::string& problem : reading.problems)
-      text += "\n  " + problem;
-  throw Error{code, text};
+  std::string text;
+  for (const std::string& problem : reading.problems)
+    text += (text.empty() ? "" : "\n") + name + ": " + problem;
+  if (!text.empty()) throw Error{code, text};
+  reading.recipe.name = name;
+  return std::move(reading.recipe);
 }
 
 Json Recipe::to_json() const {
@@ -218,7 +242,7 @@ Json Recipe::to_json() const {
   for (const RecipeTensor& tensor : tensors) {
     Json own = Json::array();
     for (const RecipePart& part : tensor.parts) {
-      Json json = RecipeSettings(part.given, part.type->keys).json();
+      Json json = part.settings().json();
       json["type"] = part.type->name;
       if (tensor.name.starts_with("labels")) json.erase("classes");
       has_image = has_image || part.type->name == "image";
@@ -237,10 +261,10 @@ Json Recipe::to_json() const {
 std::vector<std::string> Recipe::doubts() const {
   std::vector<std::string> sentences;
   const auto now = decoder_versions();
-  for (const auto& [name, version] : libraries.items()) {
-    const auto own = now.find(name);
+  for (const auto& [library, version] : libraries.items()) {
+    const auto own = now.find(library);
     if (own == now.end() || version == own->second) continue;
-    sentences.push_back("the recipe was used with " + displayed(name) + " " +
+    sentences.push_back("the recipe was used with " + displayed(library) + " " +
                         clipped(version.is_string() ? version.get<std::string>()
                                                     : dump_json(version)) +
                         ", this program has " + own->second +

@@ -39,6 +39,10 @@ struct RecipePart {
   const VectorizerType* type;
   Json given;         // its object, as the recipe has it
   std::string place;  // as messages call it: "'r.json': tensors.features[1]"
+
+  RecipeSettings settings(RecipeFrom from = RecipeFrom::kFile) const {
+    return {given, type->keys, from};
+  }
 };
 
 struct RecipeTensor {
@@ -47,13 +51,15 @@ struct RecipeTensor {
 };
 
 struct Recipe {
+  std::string name;  // as messages call it: "'r.json'"
+  RecipeFrom from = RecipeFrom::kFile;
   const SourceType* source = nullptr;
   Json source_given = Json::object();  // its object, as the recipe has it
   std::vector<RecipeTensor> tensors;
   // Versions of the libraries that it was last used with, by name.
   Json libraries = Json::object();
 
-  // Throws Error: code, with a line for each mistake; name: "'photos.json'".
+  // Throws Error: code, with a line for each mistake, "'r.json': tensors...".
   static Recipe from_json(const Json& json, const std::string& name, Code code);
 
   // As metadata have it: with every default, which later programs may have

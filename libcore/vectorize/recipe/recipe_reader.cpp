@@ -49,7 +49,8 @@ class RecipeReading : public Reader {
                 const RecipeOptions& options, BadRecords& bad)
       : recipe_(recipe.to_json()), options_(options), bad_(bad) {
     for (const RecipeTensor& tensor : recipe.tensors)
-      if (options.labels || !tensor.name.starts_with("labels")) make(tensor);
+      if (options.labels || !tensor.name.starts_with("labels"))
+        make(tensor, recipe.from);
     start_ = described();
     start_.classes.clear();  // they may grow
     for (auto& [name, part] : start_.parts) part.classes.clear();
@@ -105,22 +106,23 @@ class RecipeReading : public Reader {
  private:
   using Workspaces = std::vector<std::unique_ptr<Vectorizer::Workspace>>;
 
-  void make(const RecipeTensor& tensor) try {
+  void make(const RecipeTensor& tensor, RecipeFrom from) {
     std::vector<std::unique_ptr<Vectorizer>> parts;
     parts.reserve(tensor.parts.size());
-    for (const RecipePart& part : tensor.parts)
-      parts.push_back(part.type->make(
-          RecipeSettings(part.given, part.type->keys),
-          tensor.name == "labels" ? options_.classes
-                                  : std::vector<std::string>{}));
+    for (const RecipePart& part : tensor.parts) try {
+        parts.push_back(part.type->make(part.settings(from),
+                                        tensor.name == "labels"
+                                            ? options_.classes
+                                            : std::vector<std::string>{}));
+      } catch (Error& e) {
+        e.add_context(part.place);
+        throw;
+      }
     MadeTensor made{tensor.name, side_by_side(std::move(parts))};
     const data::Field field = made.vectorizer->field();
     made.bytes = static_cast<std::size_t>(field.shape.elements()) *
                  tensor::size_of(field.dtype);
     tensors_.push_back(std::move(made));
-  } catch (Error& e) {
-    e.add_context(tensor.name);
-    throw;
   }
 
   data::Metadata described() const {

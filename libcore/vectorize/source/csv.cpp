@@ -16,7 +16,7 @@ class CsvSource : public RecordSource {
   CsvSource(Inputs inputs, const RecipeSettings& settings)
       : wanted_(std::move(inputs.wanted)),
         table_(std::move(inputs.operands), settings.text("delimiter"),
-               settings.flag("header"), CsvTable::Headers::kAny) {
+               settings.flag("header"), CsvTable::For::kRecipe) {
     take_names();
   }
 

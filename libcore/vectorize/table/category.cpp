@@ -22,7 +22,14 @@ class CategoryVectorizer : public Vectorizer {
         missing_(settings),
         classes_(known.empty() && settings.has("classes")
                      ? settings.texts("classes")
-                     : known) {}
+                     : known),
+        where_(where_the_class_is(settings.from())) {
+    if (settings.has("unknown"))
+      bad_config("unknown is for \"encode\": \"one_hot\"");
+    if (settings.from() != RecipeFrom::kOptions)
+      classes_.set_remedies("the vectorizer number",
+                            settings.remedy("", "classes"));
+  }
 
   data::Field field() const override { return {tensor::DType::kI32, {}}; }
 
@@ -36,8 +43,8 @@ class CategoryVectorizer : public Vectorizer {
       bad_data(
           column_ == "folder"
               ? "it lies in no folder of a class; move it into one, or say "
-                "where the class is (--label-from, --label-pattern, "
-                "--no-labels)"
+                "where the class is (" +
+                    where_ + ")"
               : "its class is empty (" + in_quotes(column_) + ")");
     const std::int64_t number = classes_.index(name);
     if (number < 0) bad_data(classes_.complaint(name));
@@ -56,10 +63,23 @@ class CategoryVectorizer : public Vectorizer {
   std::string warning() const override { return classes_.doubt(); }
 
  private:
+  static std::string where_the_class_is(RecipeFrom from) {
+    switch (from) {
+      case RecipeFrom::kOptions:
+        return "--label-from, --label-pattern, --no-labels";
+      case RecipeFrom::kModel:
+        return "--label-from, --labels";
+      case RecipeFrom::kFile:
+        break;
+    }
+    return "\"from\" and \"pattern\" of the recipe, --no-labels";
+  }
+
   std::string column_;
   Pattern pattern_;
   MissingWords missing_;
   ClassLabels classes_;
+  std::string where_;  // options or keys that tell of the class
 };
 
 constexpr std::string_view kEncodings[] = {"index", "one_hot"};

@@ -17,7 +17,8 @@ class IdVectorizer : public Vectorizer {
   explicit IdVectorizer(const RecipeSettings& settings)
       : column_(settings.text("from")),
         pattern_(settings),
-        size_(settings.integer("bytes")) {}
+        size_(settings.integer("bytes")),
+        remedy_(settings.remedy("--id-bytes", "bytes")) {}
 
   data::Field field() const override { return {tensor::DType::kU8, {size_}}; }
 
@@ -28,7 +29,7 @@ class IdVectorizer : public Vectorizer {
     if (!is_utf8(text)) bad_data(not_utf8("the id", text));
     if (text.size() > out.size())
       bad_data("the id has " + std::to_string(text.size()) + " bytes, want " +
-               std::to_string(out.size()) + " at most (--id-bytes)");
+               std::to_string(out.size()) + " at most (" + remedy_ + ")");
     std::memcpy(out.data(), text.data(), text.size());
     std::fill(out.begin() + static_cast<std::ptrdiff_t>(text.size()), out.end(),
               std::byte{0});
@@ -38,6 +39,7 @@ class IdVectorizer : public Vectorizer {
   std::string column_;
   Pattern pattern_;
   std::int64_t size_;
+  std::string remedy_;
 };
 
 }  // namespace

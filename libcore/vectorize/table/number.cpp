@@ -54,12 +54,29 @@ MissingNumber missing_of(const RecipeSettings& settings) {
                                  : MissingNumber::kFail;
 }
 
+// Keys that have no effect, or do not fit each other.
+void check_fills(const RecipeSettings& settings, std::size_t columns) {
+  const MissingNumber missing = missing_of(settings);
+  if (settings.has("value") && missing != MissingNumber::kValue)
+    bad_config("value is for \"missing\": \"value\"");
+  if (!settings.has("fills")) return;
+  if (missing <= MissingNumber::kValue)
+    bad_config(
+        "fills is for \"missing\": \"mean\", \"median\" or "
+        "\"most_frequent\"");
+  const std::size_t fills = settings.numbers("fills").size();
+  if (fills != columns)
+    bad_config("fills wants a number for each column, " +
+               std::to_string(columns) + ", got " + std::to_string(fills));
+}
+
 class NumberVectorizer : public Vectorizer {
  public:
   explicit NumberVectorizer(const RecipeSettings& settings)
       : columns_(settings) {
     const std::size_t count = columns_.columns().size();
     const MissingNumber missing = missing_of(settings);
+    check_fills(settings, count);
     if (missing == MissingNumber::kFail) return;
     if (missing == MissingNumber::kValue)
       fills_.assign(count,
@@ -107,7 +124,9 @@ class NumberLearner : public Learner {
       : columns_(settings),
         missing_(missing_of(settings)),
         sums_(columns_.columns().size()),
-        counts_(columns_.columns().size()) {}
+        counts_(columns_.columns().size()) {
+    check_fills(settings, sums_.size());
+  }
 
   void see(const Record& record) override {
     std::vector<std::optional<double>> values(sums_.size());

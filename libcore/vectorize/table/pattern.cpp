@@ -37,13 +37,9 @@ Pattern::Pattern(const std::string& expression, Code code) {
                           displayed(error) + ")"};
 }
 
-Pattern::Pattern(const RecipeSettings& settings) try
+Pattern::Pattern(const RecipeSettings& settings)
     : Pattern(settings.has("pattern") ? settings.text("pattern") : "",
-              Code::kConfig) {
-} catch (Error& e) {
-  e.add_context("pattern");
-  throw;
-}
+              Code::kConfig) {}
 
 Pattern::~Pattern() = default;
 Pattern::Pattern(Pattern&&) noexcept = default;

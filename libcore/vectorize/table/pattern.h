@@ -13,7 +13,7 @@ namespace dl::vectorize {
 
 inline constexpr RecipeKey kPatternKey = {
     .name = "pattern",
-    .kind = KeyKind::kText,
+    .kind = KeyKind::kPattern,
     .doc =
         "A regular expression in RE2's syntax (as Perl's, without what looks "
         "ahead or back) that is found in the text; what its first parentheses "

@@ -11,10 +11,8 @@ class SideBySide : public Vectorizer {
       : parts_(std::move(parts)) {
     for (const auto& part : parts_) {
       const data::Field field = part->field();
-      if (field.dtype != tensor::DType::kF32 || field.shape.rank() != 1)
-        bad_config(
-            "an array of vectorizers makes one row of numbers: want number, "
-            "and category with \"encode\": \"one_hot\"");
+      require(field.dtype == tensor::DType::kF32 && field.shape.rank() == 1,
+              "vectorizers side by side that make no row of numbers");
       columns_ += field.shape[0];
     }
   }

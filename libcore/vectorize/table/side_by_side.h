@@ -10,8 +10,7 @@
 
 namespace dl::vectorize {
 
-// A single one is given back as it is.
-// Throws Error: kConfig, of several one makes no F32 [columns].
+// A single one is given back as it is; several make F32 [columns] each.
 std::unique_ptr<Vectorizer> side_by_side(
     std::vector<std::unique_ptr<Vectorizer>> parts);
 

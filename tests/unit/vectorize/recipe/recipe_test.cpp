@@ -50,25 +50,28 @@ TEST_CASE("a recipe says all that it leaves to the defaults") {
 }
 
 TEST_CASE("every mistake in a recipe is told with its place") {
-  CHECK(refused("[]") == "78: 'r.json' is no recipe: want an object, got []");
+  CHECK(refused("[]") == "78: 'r.json': want an object, got []");
   CHECK(refused(kStart + R"({"features": {"type": "image"}}})") ==
-        "78: 'r.json' is no recipe: tensors.features.size: missing; want "
+        "78: 'r.json': tensors.features.size: missing; want "
         "[height, width], integers 1..65535");
-  CHECK(refused(R"({"sauce": 1, "tensors": {
+  CHECK(
+      refused(R"({"sauce": 1, "tensors": {
       "features": {"type": "imag", "size": [1, 1]},
       "labels": {"type": "category", "clases": ["a"]},
       "picture": {"type": "image"},
       "id": {"type": "category"}}})") ==
-        "78: 'r.json' is no recipe:\n"
-        "  sauce: unknown key; the keys of a recipe are version, source, "
-        "tensors, libraries, fit\n"
-        "  tensors.features.type: want one of image, category, number, id, got "
-        "\"imag\"; did you mean 'image'?\n"
-        "  tensors.id.type: id is the type of the tensor id alone\n"
-        "  tensors.labels.clases: unknown key; did you mean 'classes'?\n"
-        "  tensors.picture: want features, features/NAME, labels, labels/NAME "
-        "or id\n"
-        "  source: missing");
+      "78: 'r.json': sauce: unknown key; the keys of a recipe are version, "
+      "source, "
+      "tensors, libraries, fit\n"
+      "'r.json': tensors.features.type: want one of image, category, number, "
+      "id, got "
+      "\"imag\"; did you mean 'image'?\n"
+      "'r.json': tensors.id.type: id is the type of the tensor id alone\n"
+      "'r.json': tensors.labels.clases: unknown key; did you mean 'classes'?\n"
+      "'r.json': tensors.picture: want features, features/NAME, labels, "
+      "labels/NAME "
+      "or id\n"
+      "'r.json': source: missing");
   const auto image = [](const std::string& keys) {
     return refused(kStart + R"({"features": {"type": "image", )" + keys +
                    "}}}");
@@ -83,8 +86,46 @@ TEST_CASE("every mistake in a recipe is told with its place") {
              Catch::Contains("version: want 1, got 2"));
 }
 
+TEST_CASE("a recipe that cannot work is refused, with the place") {
+  const auto features = [](const std::string& value) {
+    return refused(kStart + R"({"features": )" + value + "}}");
+  };
+  CHECK(features(R"([{"type": "number", "from": ["a"], "missing": "mean"},
+                     {"type": "image", "size": [2, 2]}])") ==
+        "78: 'r.json': tensors.features[1]: an array of vectorizers makes one "
+        "row of numbers: want number, and category with \"encode\": "
+        "\"one_hot\"");
+  CHECK(features(R"({"type": "category", "from": "a", "encode": "one_hot",
+                     "pattern": "("})") ==
+        "78: 'r.json': tensors.features.pattern: '(' is no regular expression "
+        "(missing ): ()");
+  CHECK(features(R"({"type": "number", "from": ["a"], "missing": "mean",
+                     "value": 1})") ==
+        "78: 'r.json': tensors.features: value is for \"missing\": \"value\"");
+  CHECK(features(R"({"type": "number", "from": ["a"], "missing": "mean",
+                     "fills": [1, 2]})") ==
+        "78: 'r.json': tensors.features: fills wants a number for each column, "
+        "1, got 2");
+  CHECK(features(R"({"type": "number", "from": ["a"], "fills": [1]})") ==
+        "78: 'r.json': tensors.features: fills is for \"missing\": \"mean\", "
+        "\"median\" or \"most_frequent\"");
+  CHECK(features(R"({"type": "category", "unknown": "zeros"})") ==
+        "78: 'r.json': tensors.features: unknown is for \"encode\": "
+        "\"one_hot\"");
+  CHECK(features(R"({"type": "image", "size": [2, 2], "shorter": 3,
+                     "fit": "pad"})") ==
+        "78: 'r.json': tensors.features: shorter is for fit crop");
+  CHECK(refused(kStart + R"({"id": {"type": "id"}}})") ==
+        "78: 'r.json': tensors: want features, or features/NAME");
+  CHECK(refused(R"({"source": {"type": "csv", "delimiter": ";;"}, "tensors":
+                   {"features": {"type": "number", "from": ["a"]}}})") ==
+        "78: 'r.json': source.delimiter: want one character (or \\t), got "
+        "\";;\"");
+}
+
 TEST_CASE("libraries of other versions are told") {
-  Recipe recipe = parsed(kStart + R"({"id": {"type": "id"}}})");
+  Recipe recipe =
+      parsed(kStart + R"({"features": {"type": "image", "size": [4, 6]}}})");
   recipe.libraries = {{"libspng", "0.0.1"}, {"unknown", 1}};
   REQUIRE(recipe.doubts().size() == 1);
   CHECK_THAT(recipe.doubts()[0],
