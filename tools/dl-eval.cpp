@@ -20,6 +20,7 @@
 #include "libcore/device/open.h"
 #include "libcore/eval/model.h"
 #include "libcore/eval/report.h"
+#include "libcore/io/repeated.h"
 #include "libcore/io/source.h"
 #include "libcore/nn/predict/predictor.h"
 #include "tools/dl-eval-options.h"
@@ -101,6 +102,9 @@ dl::eval::Evaluations evaluate_all(const Args& a,
     progress.update([&] { return std::to_string(examples) + " examples"; });
   };
   const std::vector<std::string> specs = inputs(a);
+  if (const std::string again = dl::io::repeated(specs); !again.empty())
+    dl::cli::log()(dl::Level::kWarning,
+                   "warning: " + again + ", and its examples count twice");
   if (a.raw) {
     dl::vectorize::BadRecords bad(a.max_bad);
     const auto examples_of =

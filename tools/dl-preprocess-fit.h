@@ -11,6 +11,7 @@
 #include "libcore/base/json.h"
 #include "libcore/cli/tool.h"
 #include "libcore/io/overwriting.h"
+#include "libcore/io/repeated.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
 #include "libcore/vectorize/recipe/fitting.h"
@@ -18,12 +19,11 @@
 #include "tools/dl-preprocess-options.h"
 
 // The JSON that a file holds, of a recipe or a fit of one.
-inline dl::Json recipe_json(const std::string& file) {
+inline dl::Json recipe_json(const std::string& file, dl::Code code) {
   constexpr std::size_t kMost = std::size_t{256} << 20;
   const auto source = dl::io::open_source(file);
   const std::string name = source->name();
-  return dl::parse_json(dl::io::read_all(*source, kMost), name,
-                        dl::Code::kConfig);
+  return dl::parse_json(dl::io::read_all(*source, kMost), name, code);
 }
 
 // How pictures become examples: by options, or as a file says.
@@ -39,8 +39,8 @@ inline dl::vectorize::Recipe recipe_of(const Args& a) {
   }
   const std::string name =
       a.recipe == "-" ? "standard input" : "'" + a.recipe + "'";
-  return dl::vectorize::Recipe::from_json(recipe_json(a.recipe), name,
-                                          dl::Code::kConfig);
+  return dl::vectorize::Recipe::from_json(
+      recipe_json(a.recipe, dl::Code::kConfig), name, dl::Code::kConfig);
 }
 
 // The recipe that the options for a table say.
@@ -74,16 +74,19 @@ inline void run_fit(const Args& a, dl::vectorize::BadRecords& bad) {
     dl::bad_usage(a.merge ? "want fitted recipes to merge"
                           : "fit wants a recipe, and data to learn from");
   dl::io::refuse_overwriting(a.output, operands);
+  if (const std::string again = dl::io::repeated(operands); !again.empty())
+    dl::bad_usage(again + ", and would count twice");
   dl::Json fitted;
   if (a.merge) {
     std::vector<dl::Json> all;
     all.reserve(operands.size());
-    for (const std::string& file : operands) all.push_back(recipe_json(file));
+    for (const std::string& file : operands)
+      all.push_back(recipe_json(file, dl::Code::kData));
     fitted = dl::vectorize::merge_fits(all, operands);
   } else {
     const std::string name = "'" + operands[0] + "'";
     const auto recipe = dl::vectorize::Recipe::from_json(
-        recipe_json(operands[0]), name, dl::Code::kConfig);
+        recipe_json(operands[0], dl::Code::kConfig), name, dl::Code::kConfig);
     fitted = dl::vectorize::fit_recipe(
         recipe, {operands.begin() + 1, operands.end()}, bad);
   }

@@ -17,8 +17,10 @@
 #include "libcore/cli/rate.h"
 #include "libcore/cli/tool.h"
 #include "libcore/io/overwriting.h"
+#include "libcore/io/repeated.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
+#include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/draw_examples.h"
 #include "libcore/vectorize/preprocess.h"
 #include "libcore/vectorize/reader.h"
@@ -70,10 +72,14 @@ std::unique_ptr<dl::vectorize::Reader> open_reader(
 
 // Tables say themselves which columns they have.
 dl::Json shown_recipe(const Args& a, const std::vector<std::string>& inputs) {
-  if (a.format == "images") return recipe_of(a).to_json();
+  if (a.format == "images") return recipe_of(a).to_json(true);
   dl::vectorize::BadRecords bad(0);
-  return known_recipe(
+  dl::Json recipe = known_recipe(
       open_reader(a, inputs, Output{}, nullptr, bad)->metadata().recipe);
+  if (!a.reader.classes.empty())
+    recipe["tensors"]["labels"]["classes"] =
+        dl::vectorize::ClassLabels(a.reader.classes).names();
+  return recipe;
 }
 
 // The inputs, and all that says what becomes of them.
@@ -130,6 +136,9 @@ void run(Args& a, std::vector<std::string> arguments) {
     std::cout << shown_recipe(a, inputs).dump(2) << '\n';
     return;
   }
+  if (const std::string again = dl::io::repeated(inputs); !again.empty())
+    dl::cli::log()(dl::Level::kWarning,
+                   "warning: " + again + ", and its examples come twice");
   const std::vector<Output> outputs = outputs_of(a);
   refuse_overwriting(a, inputs);
   dl::data::Provenance step{kTool.name, DL_VERSION, std::move(arguments), {}};

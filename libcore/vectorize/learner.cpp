@@ -1,6 +1,7 @@
 #include "libcore/vectorize/learner.h"
 
 #include <cmath>
+#include <limits>
 
 #include "libcore/base/error.h"
 
@@ -9,10 +10,6 @@ namespace {
 
 constexpr std::size_t kMostTexts = 1 << 20;
 constexpr int kLowest = -1074, kDigitBits = 32;
-
-[[noreturn]] void refuse_state() {
-  bad_data("it is no fitted recipe, or a damaged one");
-}
 
 }  // namespace
 
@@ -23,11 +20,15 @@ void TextCounts::add(const std::string& text, std::int64_t times) {
                " different values to learn");
 }
 
-void TextCounts::merge(const Json& state) {
-  if (!state.is_object()) refuse_state();
-  for (const auto& [text, times] : state.items()) {
-    if (!times.is_number_integer()) refuse_state();
-    add(text, times.get<std::int64_t>());
+void TextCounts::merge(const JsonView& state, std::int64_t records) {
+  if (!state.raw().is_object()) state.fail("an object of counts");
+  std::int64_t left = records;
+  for (const auto& [text, times] : state.raw().items()) {
+    const std::int64_t own = state.at(text).integer(1, records);
+    left -= own;
+    if (left < 0)
+      state.fail("counts of " + std::to_string(records) + " records");
+    add(text, own);
   }
 }
 
@@ -100,27 +101,28 @@ Json FixedSum::state() const {
   return {{"count", count_}, {"first", first}, {"digits", digits}};
 }
 
-void FixedSum::merge(const Json& state) {
-  const auto whole = [&](const char* key) {
-    if (!state.is_object() || !state.contains(key) ||
-        !state.at(key).is_number_integer())
-      refuse_state();
-    return state.at(key).get<std::int64_t>();
-  };
-  const std::int64_t count = whole("count"), first = whole("first");
-  if (count < 0 || first < 0 || first > std::int64_t{kDigits} ||
-      !state.contains("digits") || !state.at("digits").is_array() ||
-      static_cast<std::size_t>(first) + state.at("digits").size() > kDigits)
-    refuse_state();
-  carry();
-  auto at = static_cast<std::size_t>(first);
-  for (const Json& digit : state.at("digits")) {
-    if (!digit.is_number_integer()) refuse_state();
-    const auto value = digit.get<std::int64_t>();
-    constexpr std::int64_t kMost = std::int64_t{1} << 40;
-    if (value > kMost || value < -kMost) refuse_state();
-    digits_[at++] += value;
+void FixedSum::merge(const JsonView& state, std::int64_t records) {
+  state.only({"count", "first", "digits"});
+  const std::int64_t count = state.at("count").integer(0, records);
+  const std::int64_t first =
+      state.at("first").integer(0, std::int64_t{kDigits});
+  // As state() writes them: the last digit of all alone has a sign.
+  constexpr std::int64_t kMost = (std::int64_t{1} << kDigitBits) - 1;
+  FixedSum other;
+  other.count_ = count;
+  const JsonView digits = state.at("digits");
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const std::size_t place = static_cast<std::size_t>(first) + i;
+    if (place >= kDigits) digits.fail("fewer digits");
+    other.digits_[place] =
+        digits.at(i).integer(place + 1 == kDigits ? -kMost : 0, kMost);
   }
+  const bool is_empty = count == 0;
+  if (is_empty ? digits.size() > 0
+               : std::abs(other.mean()) > std::numeric_limits<float>::max())
+    state.fail("the sum of " + std::to_string(count) + " numbers");
+  carry();
+  for (std::size_t i = 0; i < kDigits; ++i) digits_[i] += other.digits_[i];
   count_ += count;
   carry();
 }

@@ -1,7 +1,8 @@
 // Learning of one vectorizer from the records of a data set, before it is made.
 //
 // The result depends on the records alone, neither on their order nor on the
-// parts that they come in.
+// parts that they come in; but classes of labels have the order of the records,
+// so parts are merged in theirs.
 
 #ifndef DL_LIBCORE_VECTORIZE_LEARNER_H_
 #define DL_LIBCORE_VECTORIZE_LEARNER_H_
@@ -25,9 +26,9 @@ class Learner {
   virtual void see(const Record& record) = 0;
   // All that was learnt, for merge().
   virtual Json state() const = 0;
-  // Adds what another learner of the same settings learnt.
-  // Throws Error: kData, it is no state of one.
-  virtual void merge(const Json& state) = 0;
+  // Adds what another learner of the same settings learnt of so many records.
+  // Throws Error: kData, it cannot have learnt that of them.
+  virtual void merge(const JsonView& state, std::int64_t records) = 0;
   // Writes the result into the object of the vectorizer.
   // Throws Error: kData, there is none.
   virtual void finish(Json& given) const = 0;
@@ -40,7 +41,7 @@ class TextCounts {
   void add(const std::string& text, std::int64_t times = 1);
   const std::map<std::string, std::int64_t>& counts() const { return counts_; }
   Json state() const { return counts_; }
-  void merge(const Json& state);
+  void merge(const JsonView& state, std::int64_t records);
 
  private:
   std::map<std::string, std::int64_t> counts_;
@@ -53,7 +54,7 @@ class FixedSum {
   std::int64_t count() const { return count_; }
   double mean() const;
   Json state() const;
-  void merge(const Json& state);
+  void merge(const JsonView& state, std::int64_t records);
 
  private:
   void carry();

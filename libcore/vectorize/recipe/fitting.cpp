@@ -1,30 +1,40 @@
 #include "libcore/vectorize/recipe/fitting.h"
 
 #include <algorithm>
+#include <map>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/learner.h"
+#include "libcore/vectorize/recipe/records_digest.h"
 #include "libcore/vectorize/schema.h"
 
 namespace dl::vectorize {
 namespace {
 
+constexpr std::int64_t kFitVersion = 1;
+
 // The vectorizers of a recipe that learn, in its order.
-struct Learning {
-  explicit Learning(const Recipe& recipe) {
-    for (const RecipeTensor& tensor : recipe.tensors)
+class Learning {
+ public:
+  explicit Learning(Recipe recipe) : recipe_(std::move(recipe)) {
+    for (const RecipeTensor& tensor : recipe_.tensors)
       for (const RecipePart& part : tensor.parts)
-        learners.push_back(part.type->fit == nullptr
-                               ? nullptr
-                               : part.type->fit(part.settings()));
+        learners_.push_back(part.type->fit == nullptr
+                                ? nullptr
+                                : part.type->fit(part.settings()));
+  }
+
+  bool any() const {
+    return std::ranges::any_of(learners_,
+                               [](const auto& f) { return f != nullptr; });
   }
   // Of vectorizers that lack nothing.
-  void check_rest(const Recipe& recipe) const {
+  void check_rest() {
     std::size_t i = 0;
-    for (const RecipeTensor& tensor : recipe.tensors)
+    for (const RecipeTensor& tensor : recipe_.tensors)
       for (const RecipePart& part : tensor.parts)
-        if (learners[i++] == nullptr) try {
+        if (learners_[i++] == nullptr) try {
             (void)record_examples(
                 1,
                 {{tensor.name, part.type->make(part.settings(), {})->field()}});
@@ -32,55 +42,88 @@ struct Learning {
             throw Error{Code::kConfig, part.place + ": " + e.what()};
           }
   }
-  bool any() const {
-    return std::ranges::any_of(learners,
-                               [](const auto& f) { return f != nullptr; });
-  }
+
   void see(const Record& record) {
-    for (const auto& learner : learners)
+    for (const auto& learner : learners_)
       if (learner) learner->see(record);
+    ++records_;
   }
-  Json state() const {
-    Json all = Json::array();
-    for (const auto& learner : learners)
-      all.push_back(learner ? learner->state() : Json());
-    return all;
+  // Enters an input whose records were seen; false: it was entered already.
+  bool enter(const std::string& digest) {
+    return inputs_.emplace(digest, 0).second;
   }
-  void merge(const Json& state) {
-    if (!state.is_array() || state.size() != learners.size())
-      bad_data("it is no fitted recipe, or a damaged one");
-    for (std::size_t i = 0; i < learners.size(); ++i)
-      if (learners[i]) learners[i]->merge(state[i]);
+  std::int64_t records() const { return records_; }
+
+  // fit: as finished() writes it, of `name`.
+  void merge(const JsonView& fit, const std::string& name) {
+    fit.only({"version", "records", "inputs", "learned"});
+    fit.at("version").integer(kFitVersion, kFitVersion);
+    const std::int64_t records = fit.at("records").integer(1, INT64_MAX >> 8);
+    for (const std::string& input : fit.at("inputs").strings()) {
+      const auto [found, is_new] = inputs_.emplace(input, sources_.size());
+      if (!is_new)
+        bad_data("it learned from data that " + sources_[found->second] +
+                 " learned from, which would count twice");
+    }
+    sources_.push_back(name);
+    const JsonView learned = fit.at("learned");
+    if (learned.size() != learners_.size())
+      learned.fail("an entry for each vectorizer");
+    for (std::size_t i = 0; i < learners_.size(); ++i)
+      if (learners_[i])
+        learners_[i]->merge(learned.at(i), records);
+      else if (!learned.at(i).raw().is_null())
+        learned.at(i).fail("null");
+    records_ += records;
   }
-  Json finished(Recipe recipe) const {
+
+  Json finished() const {
+    Recipe recipe = recipe_;
+    Json learned = Json::array(), inputs = Json::array();
     std::size_t i = 0;
     for (RecipeTensor& tensor : recipe.tensors)
-      for (RecipePart& part : tensor.parts)
-        if (const auto& learner = learners[i++]) learner->finish(part.given);
-    Json json = recipe.to_json();
-    json["fit"] = state();
+      for (RecipePart& part : tensor.parts) {
+        const auto& learner = learners_[i++];
+        if (learner) learner->finish(part.given);
+        learned.push_back(learner ? learner->state() : Json());
+      }
+    for (const auto& [digest, source] : inputs_) inputs.push_back(digest);
+    Json json = recipe.to_json(true);
+    json["fit"] = {{"version", kFitVersion},
+                   {"records", records_},
+                   {"inputs", inputs},
+                   {"learned", learned}};
     return json;
   }
 
-  std::vector<std::unique_ptr<Learner>> learners;
+ private:
+  Recipe recipe_;
+  std::vector<std::unique_ptr<Learner>> learners_;
+  std::int64_t records_ = 0;
+  std::map<std::string, std::size_t> inputs_;  // digests, and whose they are
+  std::vector<std::string> sources_;           // of merge()
 };
-
-Recipe recipe_of(const Json& json, const std::string& name) {
-  return Recipe::from_json(json, name, Code::kData);
-}
 
 // The recipe as it was before the fit.
 Recipe unfitted(const Json& json, const std::string& name) {
-  Recipe recipe = recipe_of(json, name);
-  const Json states = json.value("fit", Json::array());
+  Recipe recipe = Recipe::from_json(json, name, Code::kData);
+  const Json fit = json.value("fit", Json());
+  if (!fit.is_object() || !fit.contains("learned") ||
+      !fit["learned"].is_array())
+    bad_data(name + " is no fitted recipe: it has no \"fit\" with \"learned\"");
   std::size_t i = 0;
   for (RecipeTensor& tensor : recipe.tensors)
     for (RecipePart& part : tensor.parts) {
-      if (states.is_array() && i < states.size() && !states[i].is_null())
+      if (i < fit["learned"].size() && !fit["learned"][i].is_null())
         for (const char* key : {"fills", "classes"}) part.given.erase(key);
       ++i;
     }
   return recipe;
+}
+
+// What decides on the examples: no libraries.
+Json tensors_of(const Json& recipe) {
+  return {{"source", recipe.at("source")}, {"tensors", recipe.at("tensors")}};
 }
 
 }  // namespace
@@ -88,23 +131,32 @@ Recipe unfitted(const Json& json, const std::string& name) {
 Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
                 BadRecords& bad) {
   Learning learning(recipe);
-  learning.check_rest(recipe);
+  learning.check_rest();
   if (!learning.any())
     bad_usage(recipe.name +
-              " has nothing to learn; categories as one_hot do, and "
+              " has nothing to learn; categories without classes do, and "
               "missing numbers by mean, median or most_frequent");
-  const auto source = recipe.open(Inputs{.operands = operands});
-  std::int64_t records = 0;
-  for (Record record; source->next(record);) try {
-      if (!record.problem.empty()) bad_data(record.problem);
-      learning.see(record);
-      ++records;
-    } catch (const Error& e) {
-      if (e.code() != Code::kData) throw;
-      bad.add(record.name + ": " + e.what());
-    }
-  if (records == 0) bad_data("the input has no records to learn from");
-  return learning.finished(recipe);
+  const std::vector<std::string> inputs =
+      operands.empty() ? std::vector<std::string>{"-"} : operands;
+  for (const std::string& input : inputs) {
+    const auto source = recipe.open(Inputs{.operands = {input}});
+    RecordsDigest digest;
+    for (Record record; source->next(record);) try {
+        digest.add(record);
+        if (!record.problem.empty()) bad_data(record.problem);
+        learning.see(record);
+      } catch (const Error& e) {
+        if (e.code() != Code::kData) throw;
+        bad.add(record.name + ": " + e.what());
+      }
+    if (digest.any() && !learning.enter(digest.value()))
+      bad_data(in_quotes(input) +
+               " has the records of an input before it, which would count "
+               "twice");
+  }
+  if (learning.records() == 0)
+    bad_data("the input has no records to learn from");
+  return learning.finished();
 }
 
 Json merge_fits(const std::vector<Json>& fitted,
@@ -112,17 +164,28 @@ Json merge_fits(const std::vector<Json>& fitted,
   const Recipe recipe = unfitted(fitted.at(0), in_quotes(names[0]));
   Learning learning(recipe);
   for (std::size_t i = 0; i < fitted.size(); ++i) {
-    if (unfitted(fitted[i], in_quotes(names[i])).to_json() != recipe.to_json())
-      bad_data(in_quotes(names[i]) + " is a fit of another recipe than " +
+    const std::string name = in_quotes(names[i]);
+    const Recipe own = unfitted(fitted[i], name);
+    if (tensors_of(own.to_json(true)) != tensors_of(recipe.to_json(true)))
+      bad_data(name + " is a fit of another recipe than " +
                in_quotes(names[0]));
     try {
-      learning.merge(fitted[i].value("fit", Json()));
+      const JsonView fit(fitted[i].at("fit"), Code::kData, "fit");
+      Learning alone(recipe);
+      alone.merge(fit, name);
+      if (tensors_of(alone.finished()) !=
+          tensors_of(
+              Recipe::from_json(fitted[i], name, Code::kData).to_json(true)))
+        bad_data(
+            "its \"fills\" and \"classes\" are not what its \"fit\" says; it "
+            "was edited, or is damaged: fit the data again");
+      learning.merge(fit, name);
     } catch (Error& e) {
-      e.add_context(in_quotes(names[i]));
+      e.add_context(name);
       throw;
     }
   }
-  return learning.finished(recipe);
+  return learning.finished();
 }
 
 }  // namespace dl::vectorize

@@ -93,7 +93,9 @@ std::unique_ptr<data::Examples> open_raw_examples(
   own.batch = options.batch;
   own.threads = options.threads;
   own.labels = options.labels;
-  own.classes = known.classes;
+  own.classes["labels"] = known.classes;
+  for (const auto& [name, part] : known.parts)
+    own.classes["labels/" + name] = part.classes;
   own.table = options.table;
   own.index = bad.tolerant();
   return std::make_unique<RawExamples>(open_recipe(recipe, inputs, own, bad),

@@ -236,7 +236,7 @@ Recipe Recipe::from_json(const Json& json, const std::string& name, Code code) {
   return std::move(reading.recipe);
 }
 
-Json Recipe::to_json() const {
+Json Recipe::to_json(bool with_classes) const {
   Json all = Json::object();
   bool has_image = false;
   for (const RecipeTensor& tensor : tensors) {
@@ -244,7 +244,10 @@ Json Recipe::to_json() const {
     for (const RecipePart& part : tensor.parts) {
       Json json = part.settings().json();
       json["type"] = part.type->name;
-      if (tensor.name.starts_with("labels")) json.erase("classes");
+      // A row of columns names these, and metadata have no classes then.
+      const bool is_row = json.value("encode", Json()) == "one_hot";
+      if (tensor.name.starts_with("labels") && !is_row && !with_classes)
+        json.erase("classes");
       has_image = has_image || part.type->name == "image";
       own.push_back(json);
     }

@@ -63,9 +63,9 @@ struct Recipe {
   static Recipe from_json(const Json& json, const std::string& name, Code code);
 
   // As metadata have it: with every default, which later programs may have
-  // others of, and the libraries of now; without the classes, which metadata
-  // have themselves.
-  Json to_json() const;
+  // others of, and the libraries of now; without the classes of labels, which
+  // metadata have themselves, unless they are wanted.
+  Json to_json(bool with_classes = false) const;
   // Sentences about libraries of now that are of other versions than those that
   // it was last used with.
   std::vector<std::string> doubts() const;

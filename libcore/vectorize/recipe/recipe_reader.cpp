@@ -87,8 +87,8 @@ class RecipeReading : public Reader {
     if (ended_) return described();
     data::Metadata metadata = start_;
     for (const MadeTensor& tensor : tensors_)
-      if (!options_.classes.empty() && tensor.name == "labels")
-        metadata.classes = options_.classes;
+      if (const auto classes = known_classes(tensor.name); !classes.empty())
+        about(metadata, tensor.name).classes = classes;
     return metadata;
   }
 
@@ -110,10 +110,8 @@ class RecipeReading : public Reader {
     std::vector<std::unique_ptr<Vectorizer>> parts;
     parts.reserve(tensor.parts.size());
     for (const RecipePart& part : tensor.parts) try {
-        parts.push_back(part.type->make(part.settings(from),
-                                        tensor.name == "labels"
-                                            ? options_.classes
-                                            : std::vector<std::string>{}));
+        parts.push_back(
+            part.type->make(part.settings(from), known_classes(tensor.name)));
       } catch (Error& e) {
         e.add_context(part.place);
         throw;
@@ -125,16 +123,27 @@ class RecipeReading : public Reader {
     tensors_.push_back(std::move(made));
   }
 
+  std::vector<std::string> known_classes(const std::string& tensor) const {
+    const auto found = options_.classes.find(tensor);
+    return found == options_.classes.end() ? std::vector<std::string>{}
+                                           : found->second;
+  }
+
+  // Of a tensor "labels", or "labels/NAME".
+  static data::About& about(data::Metadata& metadata,
+                            const std::string& tensor) {
+    const std::size_t slash = tensor.find('/');
+    return slash == std::string::npos
+               ? metadata
+               : metadata.parts[tensor.substr(slash + 1)];
+  }
+
   data::Metadata described() const {
     data::Metadata metadata;
     for (const MadeTensor& tensor : tensors_) {
       metadata.schema[tensor.name] = tensor.vectorizer->field();
-      const std::size_t slash = tensor.name.find('/');
-      tensor.vectorizer->describe(
-          slash == std::string::npos
-              ? metadata
-              : metadata.parts[tensor.name.substr(slash + 1)],
-          tensor.name.starts_with("labels"));
+      tensor.vectorizer->describe(about(metadata, tensor.name),
+                                  tensor.name.starts_with("labels"));
     }
     if (options_.index) metadata.schema["index"] = kIndexField;
     metadata.recipe = recipe_;

@@ -4,6 +4,7 @@
 #define DL_LIBCORE_VECTORIZE_RECIPE_RECIPE_READER_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,7 +19,8 @@ struct RecipeOptions {
   std::int64_t batch = 256;  // records a block, fewer if examples are large
   std::int64_t threads = 0;  // 0: one for each core
   bool labels = true;        // false: tensors of labels are left out
-  std::vector<std::string> classes = {};  // that are known from elsewhere
+  // Classes that are known from elsewhere, by the names of tensors.
+  std::map<std::string, std::vector<std::string>> classes = {};
   std::string table = {};  // a CSV file with more columns (with_table()), or ""
   // The tensor "index", the place of each example in the input.
   bool index = false;

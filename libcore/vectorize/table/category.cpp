@@ -1,6 +1,8 @@
 // The vectorizer category: a text that names a class to its number.
 
 #include <cstring>
+#include <map>
+#include <set>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -13,27 +15,17 @@
 namespace dl::vectorize {
 namespace {
 
-class CategoryVectorizer : public Vectorizer {
+// The class that a column of a record names.
+class ClassColumn {
  public:
-  CategoryVectorizer(const RecipeSettings& settings,
-                     const std::vector<std::string>& known)
+  explicit ClassColumn(const RecipeSettings& settings)
       : column_(settings.text("from")),
         pattern_(settings),
         missing_(settings),
-        classes_(known.empty() && settings.has("classes")
-                     ? settings.texts("classes")
-                     : known),
-        where_(where_the_class_is(settings.from())) {
-    if (settings.has("unknown"))
-      bad_config("unknown is for \"encode\": \"one_hot\"");
-    if (settings.from() != RecipeFrom::kOptions)
-      classes_.set_remedies("the vectorizer number",
-                            settings.remedy("", "classes"));
-  }
+        where_(where_the_class_is(settings.from())) {}
 
-  data::Field field() const override { return {tensor::DType::kI32, {}}; }
-
-  std::int64_t see(const Record& record) override {
+  const std::string& name() const { return column_; }
+  std::string value(const Record& record) const {
     std::string name = pattern_.part_of(record.at(column_));
     // A file of one line ends with it.
     while (name.ends_with('\n') || name.ends_with('\r')) name.pop_back();
@@ -46,21 +38,8 @@ class CategoryVectorizer : public Vectorizer {
                 "where the class is (" +
                     where_ + ")"
               : "its class is empty (" + in_quotes(column_) + ")");
-    const std::int64_t number = classes_.index(name);
-    if (number < 0) bad_data(classes_.complaint(name));
-    return number;
+    return name;
   }
-
-  void put(const Record&, std::int64_t seen, Workspace*,
-           std::span<std::byte> out) const override {
-    const auto number = static_cast<std::int32_t>(seen);
-    std::memcpy(out.data(), &number, sizeof number);
-  }
-
-  void describe(data::About& about, bool of_labels) const override {
-    if (of_labels) about.classes = classes_.names();
-  }
-  std::string warning() const override { return classes_.doubt(); }
 
  private:
   static std::string where_the_class_is(RecipeFrom from) {
@@ -78,8 +57,95 @@ class CategoryVectorizer : public Vectorizer {
   std::string column_;
   Pattern pattern_;
   MissingWords missing_;
-  ClassLabels classes_;
   std::string where_;  // options or keys that tell of the class
+};
+
+ClassLabels classes_of(const RecipeSettings& settings,
+                       const std::vector<std::string>& known) {
+  if (settings.has("unknown"))
+    bad_config("unknown is for \"encode\": \"one_hot\"");
+  ClassLabels classes(known.empty() && settings.has("classes")
+                          ? settings.texts("classes")
+                          : known);
+  if (settings.from() != RecipeFrom::kOptions)
+    classes.set_remedies("the vectorizer number",
+                         settings.remedy("", "classes"));
+  return classes;
+}
+
+class CategoryVectorizer : public Vectorizer {
+ public:
+  CategoryVectorizer(const RecipeSettings& settings,
+                     const std::vector<std::string>& known)
+      : column_(settings), classes_(classes_of(settings, known)) {}
+
+  data::Field field() const override { return {tensor::DType::kI32, {}}; }
+
+  std::int64_t see(const Record& record) override {
+    const std::string name = column_.value(record);
+    const std::int64_t number = classes_.index(name);
+    if (number < 0) bad_data(classes_.complaint(name));
+    return number;
+  }
+
+  void put(const Record&, std::int64_t seen, Workspace*,
+           std::span<std::byte> out) const override {
+    const auto number = static_cast<std::int32_t>(seen);
+    std::memcpy(out.data(), &number, sizeof number);
+  }
+
+  void describe(data::About& about, bool of_labels) const override {
+    if (of_labels) about.classes = classes_.names();
+  }
+  std::string warning() const override { return classes_.doubt(); }
+
+ private:
+  ClassColumn column_;
+  ClassLabels classes_;
+};
+
+// Learns the classes, in the order in which they first appear.
+class ClassLearner : public Learner {
+ public:
+  explicit ClassLearner(const RecipeSettings& settings)
+      : column_(settings), classes_(classes_of(settings, {})) {}
+
+  void see(const Record& record) override { add(column_.value(record), 1); }
+  Json state() const override {
+    Json all = Json::array();
+    for (const std::string& name : classes_.names())
+      all.push_back({{"name", name}, {"count", counts_.at(name)}});
+    return all;
+  }
+  void merge(const JsonView& state, std::int64_t records) override {
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < state.size(); ++i) {
+      const JsonView one = state.at(i);
+      one.only({"name", "count"});
+      const std::string name = one.at("name").string();
+      const std::int64_t count = one.at("count").integer(1, INT64_MAX >> 8);
+      records -= count;
+      if (name.empty() || !seen.insert(name).second || records < 0)
+        one.fail("classes, each once, of as many records");
+      add(name, count);
+    }
+  }
+  void finish(Json& given) const override {
+    if (classes_.names().empty())
+      bad_data("column " + in_quotes(column_.name()) +
+               " has no values to learn from");
+    given["classes"] = classes_.names();
+  }
+
+ private:
+  void add(const std::string& name, std::int64_t count) {
+    if (classes_.index(name) < 0) bad_data(classes_.complaint(name));
+    counts_[name] += count;
+  }
+
+  ClassColumn column_;
+  ClassLabels classes_;
+  std::map<std::string, std::int64_t> counts_;
 };
 
 constexpr std::string_view kEncodings[] = {"index", "one_hot"};
@@ -104,8 +170,9 @@ const VectorizerType category_vectorizer = {
               .kind = KeyKind::kTexts,
               .doc = "The classes, in order; another name is a bad record. "
                      "Without it they are numbered as they first appear, in a "
-                     "folder thus by their names; for one_hot a fit learns "
-                     "them, in byte order."},
+                     "folder thus by their names, and a fit learns them in "
+                     "this order; for one_hot a fit learns them, in byte "
+                     "order."},
              {.name = "encode",
               .kind = KeyKind::kOneOf,
               .doc = "*index*, the default, the number; *one_hot*, the row.",
@@ -124,7 +191,9 @@ const VectorizerType category_vectorizer = {
       return std::make_unique<CategoryVectorizer>(settings, classes);
     },
     .fit = [](const RecipeSettings& settings) -> std::unique_ptr<Learner> {
-      return is_one_hot(settings) ? fit_one_hot(settings) : nullptr;
+      if (is_one_hot(settings)) return fit_one_hot(settings);
+      if (settings.has("classes")) return nullptr;
+      return std::make_unique<ClassLearner>(settings);
     }};
 
 }  // namespace dl::vectorize

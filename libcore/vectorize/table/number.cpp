@@ -149,14 +149,17 @@ class NumberLearner : public Learner {
     return all;
   }
 
-  void merge(const Json& state) override {
-    if (!state.is_array() || state.size() != sums_.size())
-      bad_data("it is no fitted recipe, or a damaged one");
+  void merge(const JsonView& state, std::int64_t records) override {
+    if (state.size() != sums_.size())
+      state.fail("a state for each of " + std::to_string(sums_.size()) +
+                 " columns");
     for (std::size_t i = 0; i < sums_.size(); ++i)
-      if (missing_ == MissingNumber::kMean)
-        sums_[i].merge(state[i]);
-      else
-        counts_[i].merge(state[i]);
+      if (missing_ == MissingNumber::kMean) {
+        sums_[i].merge(state.at(i), records);
+      } else {
+        check_numbers(state.at(i));
+        counts_[i].merge(state.at(i), records);
+      }
   }
 
   void finish(Json& given) const override {
@@ -172,14 +175,20 @@ class NumberLearner : public Learner {
   }
 
  private:
+  static void check_numbers(const JsonView& counts) {
+    double value = 0;
+    for (const auto& [text, times] : counts.raw().items())
+      if (!parse_number(text, value) || !std::isfinite(value))
+        counts.fail("counts of numbers");
+  }
+
   // The median, or the most frequent value, of several the smallest.
   double middle(const TextCounts& counts) const {
     std::map<double, std::int64_t> values;
     std::int64_t all = 0;
     for (const auto& [text, times] : counts.counts()) {
       double value = 0;
-      if (!parse_number(text, value))
-        bad_data("it is no fitted recipe, or a damaged one");
+      require(parse_number(text, value), "a count of no number");
       values[value] += times;
       all += times;
     }

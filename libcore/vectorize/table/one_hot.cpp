@@ -92,7 +92,9 @@ class OneHotLearner : public Learner {
       counts_.add(value);
   }
   Json state() const override { return counts_.state(); }
-  void merge(const Json& state) override { counts_.merge(state); }
+  void merge(const JsonView& state, std::int64_t records) override {
+    counts_.merge(state, records);
+  }
   void finish(Json& given) const override {
     Json classes = Json::array();
     for (const auto& [name, times] : counts_.counts()) classes.push_back(name);

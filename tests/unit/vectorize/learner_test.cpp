@@ -46,28 +46,44 @@ TEST_CASE("sums of parts, in any order, have the state of the whole") {
   std::ranges::shuffle(values, random);
   FixedSum parts;
   for (std::size_t at = 0; at < values.size(); at += 700)
-    parts.merge(sum_of({values.begin() + static_cast<std::ptrdiff_t>(at),
-                        values.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                             at + 700, values.size()))})
-                    .state());
+    parts.merge(
+        JsonView(sum_of({values.begin() + static_cast<std::ptrdiff_t>(at),
+                         values.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                              at + 700, values.size()))})
+                     .state(),
+                 Code::kBug),
+        700);
   CHECK(parts.state() == whole.state());
   CHECK(parts.mean() == whole.mean());
 }
 
-TEST_CASE("a state that is none is refused") {
+TEST_CASE("a state that cannot be is refused, with its place") {
+  const auto refused = [](auto learner, const char* text) {
+    const Json state = parse_json(text, "it", Code::kBug);
+    return error_of(
+        [&] { learner.merge(JsonView(state, Code::kData, "fit"), 3); });
+  };
   for (const char* text :
        {"null", "[]", R"({"count": 1, "first": 0})",
+        R"({"count": 4, "first": 0, "digits": [1]})",
+        R"({"count": -1, "first": 0, "digits": [1]})",
+        R"({"count": 0, "first": 0, "digits": [1]})",
+        R"({"count": 1, "first": 66, "digits": [1]})",
         R"({"count": 1, "first": 67, "digits": [1, 1]})",
         R"({"count": 1, "first": -1, "digits": [1]})",
+        R"({"count": 1, "first": 0, "digits": [-1]})",
+        R"({"count": 1, "first": 0, "digits": [4294967296]})",
         R"({"count": 1, "first": 0, "digits": [1e300]})",
-        R"({"count": 1, "first": 0, "digits": [9223372036854775807]})"})
-    CHECK_THAT(
-        error_of([&] { FixedSum().merge(parse_json(text, "it", Code::kBug)); }),
-        Catch::Contains("no fitted recipe"));
-  CHECK_THAT(error_of([] {
-               TextCounts().merge({{"a", "b"}});
-             }),
-             Catch::Contains("no fitted recipe"));
+        R"({"count": 1, "first": 0, "digits": ["NaN"]})",
+        R"({"count": 1, "first": 0, "digits": [9223372036854775807]})"}) {
+    INFO(text);
+    CHECK_THAT(refused(FixedSum(), text), Catch::StartsWith("65: fit"));
+  }
+  for (const char* text : {"null", R"({"a": "b"})", R"({"a": 0})",
+                           R"({"a": -1})", R"({"a": 2, "b": 2})"}) {
+    INFO(text);
+    CHECK_THAT(refused(TextCounts(), text), Catch::StartsWith("65: fit"));
+  }
 }
 
 }  // namespace dl::vectorize::learner_test
