@@ -136,7 +136,8 @@ void run(Args& a, std::vector<std::string> arguments) {
     std::cout << shown_recipe(a, inputs).dump(2) << '\n';
     return;
   }
-  if (const std::string again = dl::io::repeated(inputs); !again.empty())
+  const std::string again = dl::io::repeated(inputs);
+  if (!again.empty() && a.format != "idx")  // pairs may share a file
     dl::cli::log()(dl::Level::kWarning,
                    "warning: " + again + ", and its examples come twice");
   const std::vector<Output> outputs = outputs_of(a);

@@ -9,6 +9,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/run_config/choose_normalizers.h"
+#include "libcore/cluster/run_config/label_weights.h"
 #include "libcore/cluster/run_config/oddities.h"
 #include "libcore/cluster/run_config/read_network.h"
 #include "libcore/cluster/run_dir/divergence.h"
@@ -422,6 +423,7 @@ RunConfig make_run_config(const MasterOptions& options,
     const data::Metadata& metadata = plan.training->metadata();
     choose_normalizers(plan.model, kept, options, *plan.training, folder, log);
     check_data(plan.model, outputs, *plan.training, "the training data", log);
+    refuse_zero_weights(*plan.training, "the training data");
     nn::check_augmented(plan.model.config, metadata);
     tell_oddities(plan.model.config, metadata, log);
     nn::settle_class_weights(
@@ -441,6 +443,7 @@ RunConfig make_run_config(const MasterOptions& options,
     plan.evaluation = open_data(options.eval_data, folder + "/data-eval",
                                 "the held-out data", plan.model, outputs, log);
     check_data(plan.model, outputs, *plan.evaluation, "the held-out data", log);
+    refuse_zero_weights(*plan.evaluation, "the held-out data");
     tell_shared(*plan.training, *plan.evaluation, log);
   }
   plan.settings = settings_of(
