@@ -166,6 +166,7 @@ void run(Args& a, std::vector<std::string> arguments) {
   Shares shares;
   try {
     for (const Output& output : outputs) {
+      if (ledger) ledger->begin();
       reader = open_reader(a, inputs, output, ledger.get(), bad);
       auto sink = a.split.empty() ? dl::io::open_sink(output.path)
                                   : group.open(output.path);

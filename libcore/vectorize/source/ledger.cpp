@@ -58,6 +58,7 @@ struct Ledger::State {
   std::size_t changes = 0;
   std::vector<std::string> gone;
   std::set<std::string> elsewhere;  // digests that have another name now
+  std::int64_t begun = -1;  // size of the file before begin(); -1: it ended
 
   bool is_known(const std::string& name, LedgerEntry& now);
   void look_for_gone();
@@ -68,7 +69,21 @@ struct Ledger::State {
 Ledger::Ledger(const std::string& path, LedgerBy by, std::string output)
     : state_(new State{
           LedgerFile(path, by), by, std::move(output), {}, {}, 0, {}, {}}) {}
-Ledger::~Ledger() = default;
+
+Ledger::~Ledger() try {
+  if (state_->begun >= 0) state_->file.cut(state_->begun);
+} catch (const Error&) {
+  // The next run takes it back.
+}
+
+void Ledger::begin() {
+  State& s = *state_;
+  s.begun = s.file.size();
+  std::string text;
+  if (s.begun == 0)
+    text += dump_json({{"ledger", 1}, {"by", word_of(s.by)}}) + "\n";
+  s.file.append(text + dump_json({{"begun", whole_name(s.output)}}) + "\n");
+}
 
 // An input under another name is known by its contents, and so is one that was
 // only touched.
@@ -167,7 +182,6 @@ std::string Ledger::State::lines(const data::Metadata& metadata,
   look_for_gone();
   std::string text;
   const auto add = [&](const Json& line) { text += dump_json(line) + "\n"; };
-  if (file.size() == 0) add({{"ledger", 1}, {"by", word_of(by)}});
   add({{"output", whole_name(output)},
        {"bytes", bytes},
        {"digest", digest},
@@ -215,6 +229,7 @@ class Ledger::EnteringSink : public io::Sink {
       throw;
     }
     closed_ = true;
+    state_.begun = -1;
     failpoint("ledger.renamed");
     state_.file.append(dump_json({{"in_place", whole_name(state_.output)}}) +
                        "\n");

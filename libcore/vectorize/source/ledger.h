@@ -4,12 +4,14 @@
 // It is a file of JSON Lines, described in dl-preprocess(1) under LEDGER:
 //
 //   {"ledger":1,"by":"name"}
+//   {"begun":"/d/a.dls"}
 //   {"output":"/d/a.dls","bytes":912,"digest":"...","inputs":1,...}
 //   {"name":"/d/cat/1.jpg","bytes":52013,"time":1764370000123456789}
 //   {"in_place":"/d/a.dls"}
 //
-// The lines of a run are written when its output is complete and before it has
-// its name, the last one behind that.  A run without its last line is one that
+// The first line of a run is written before its output is opened, those of its
+// inputs when that is complete and before it has its name, the last one behind
+// that.  A run without its last line is one that
 // was killed: it counts if its output is in place, and is taken off otherwise.
 
 #ifndef DL_LIBCORE_VECTORIZE_SOURCE_LEDGER_H_
@@ -38,7 +40,8 @@ class Ledger {
   // Throws Error: kCantCreate, it cannot be opened, or another process has it;
   // kData, it is damaged; kConfig, it is kept by the other one.
   Ledger(const std::string& path, LedgerBy by, std::string output);
-  // Removes a file that has no lines.
+  // Takes back begin() where no output was made; removes a file that has no
+  // lines.
   ~Ledger();
 
   // Whether an input is to be taken, as it is new or has changed; then it is
@@ -51,6 +54,11 @@ class Ledger {
   const std::vector<std::string>& classes() const;
   // Throws Error: kConfig, the outputs so far were made by another recipe.
   void check_recipe(const Json& recipe) const;
+
+  // Says that the output is going to be written, so that what a run that is
+  // killed leaves of it is found and removed by the next one.
+  // Throws Error: kIo.
+  void begin();
 
   // The sink of the output: its close() enters the inputs.  metadata: is asked
   // then.

@@ -25,7 +25,8 @@ constexpr std::int64_t kMostInteger = INT64_MAX;
 }  // namespace
 
 struct LedgerFile::Run {
-  Json begin;  // its first line; null: there is none now
+  std::string begun;  // the output that was being written, or ""
+  Json begin;         // the line of the whole output; null: there is none now
   std::int64_t start = 0;
   std::vector<Json> lines;
 };
@@ -123,10 +124,13 @@ void LedgerFile::read() {
     take_all();
   }
   // A line without an end was being written when its run was killed.
-  if (!run.begin.is_null())
-    finish(run);
-  else if (!text.empty())
+  if (!run.begin.is_null()) return finish(run);
+  if (!run.begun.empty()) {
+    io::remove_abandoned(run.begun);
+    cut(run.start);
+  } else if (!text.empty()) {
     cut(size_);
+  }
 }
 
 void LedgerFile::take(const std::string& text, std::int64_t start, Run& run) {
@@ -139,12 +143,16 @@ void LedgerFile::take(const std::string& text, std::int64_t start, Run& run) {
     if (by != word_of(by_))
       throw Error{Code::kConfig, "the ledger is kept by " + displayed(by) +
                                      "; want --by " + displayed(by)};
+  } else if (view.has("begun")) {
+    if (!run.begin.is_null() || !run.begun.empty())
+      bad_data("the run before it has no end; the ledger is damaged");
+    run = {view.at("begun").string(), Json(), start, {}};
   } else if (view.has("output")) {
     view.at("bytes").integer(0, kMostInteger);
     view.at("digest").string();
     view.at("inputs").integer(0, kMostInteger);
     view.at("classes").strings();
-    run = {line, start, {}};
+    run = {"", line, run.begun.empty() ? start : run.start, {}};
   } else if (run.begin.is_null()) {
     bad_data("it belongs to no run; the ledger is damaged");
   } else if (view.has("in_place")) {

@@ -32,6 +32,7 @@ echo '== the same folder under another name'
 echo '== a class that is new'
 new cow/1 6
 take 5.dls
+tail -n 1 photos.ledger | jq -c keys # nothing of the run that failed
 rm -r photos/cow
 echo '== another recipe, another way'
 new ant/4 7
@@ -52,10 +53,10 @@ tar -cf photos.tar photos && aged 90 photos.tar
 dl-preprocess images --size 4x4 photos.tar --ledger t.ledger -o t1.dls && ids t1.dls | wc -l
 dl-preprocess images --size 4x4 photos.tar --ledger t.ledger -o t2.dls
 echo '== a damaged ledger'
-sed '2s/"digest"/"digits"/' photos.ledger >bad.ledger
+sed '3s/"digest"/"digits"/' photos.ledger >bad.ledger
 dl-preprocess images --size 4x4 photos --ledger bad.ledger -o 6.dls
 echo "status $?"
-for lost in 3d "\$d;4d" "3,\$d"; do # a line, one and the end, all but the first run's begin
+for lost in 4d "\$d;5d" "4,\$d"; do # a line, one and the end, all but the first run's begin
   sed "$lost" d.ledger >bad.ledger
   dl-preprocess images --size 4x4 photos --ledger bad.ledger --by digest -o 6.dls
   echo "status $?"
@@ -73,7 +74,16 @@ for i in {1..20}; do
   [ $? = 137 ] || echo "not killed at ${points[i % 5]}"
 done 2>/dev/null
 take last.dls
+find . -name '.*.tmp' # of runs that were killed: there is none
 for file in k*.dls last.dls; do ids "$file"; done | sort >taken
 (cd photos && printf '%s\n' */*) | sort | cmp - taken && wc -l <taken
 grep -c in_place photos.ledger
 take more.dls
+echo '== killed once more'
+new ant/21 1
+{
+  DL_FAILPOINTS=ledger.output=kill dl-preprocess images -q --size 4x4 photos --ledger photos.ledger -o left.dls
+} 2>/dev/null
+[ -n "$(find . -name '.left.dls.*.tmp')" ] && echo 'the file is there'
+take none.dls 2>/dev/null && find . -name '.*.tmp' && ids none.dls
+grep -c begun photos.ledger
