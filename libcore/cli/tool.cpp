@@ -231,8 +231,8 @@ int run_tool(const ToolInfo& tool, int argc, char** argv,
   open_standard_files();
   if (!tool.filter) keep_freed_memory();
   restore_signals(tool);
-  std::ios::sync_with_stdio(false);
   try {
+    std::ios::sync_with_stdio(false);  // takes memory
     return run_and_report(tool, argc, argv, declare, run, describe);
   } catch (const std::bad_alloc&) {  // for the message as well
     for (const std::string_view text :
