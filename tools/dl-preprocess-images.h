@@ -93,6 +93,7 @@ inline std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
   options.table = a.labels;
   options.index = bad.tolerant();
   options.share = output.examples;
+  options.preview = !a.preview.empty();
   if (ledger != nullptr) options.classes["labels"] = ledger->classes();
   std::tie(options.part, options.parts) = part_of(a.part);
   return open_recipe(recipe, inputs, options, bad);

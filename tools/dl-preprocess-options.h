@@ -130,7 +130,7 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
           "recipe (JSON) that says how examples are made, in place of a format "
           "and its options");
   opt.add("preview", &a.preview, "FILE",
-          "draw the first pictures (PNG), print their labels and exit");
+          "draw pictures of every class (PNG), print their labels and exit");
 }
 
 inline void declare_others(dl::cli::Options& opt, Args& a) {

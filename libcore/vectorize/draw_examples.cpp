@@ -14,13 +14,6 @@ namespace {
 constexpr std::int64_t kColumns = 8, kMost = 8 * kColumns;
 constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
 
-// So many fit a sheet of that many bytes, but a row in any case.
-std::int64_t most_of(const tensor::Shape& shape) {
-  const std::int64_t rows =
-      kMostBytes / (kColumns * std::max<std::int64_t>(shape.elements(), 1));
-  return std::clamp(rows * kColumns, kColumns, kMost);
-}
-
 struct Example {
   std::vector<std::uint8_t> pixels;
   double label = 0;
@@ -37,13 +30,19 @@ std::string label_text(double label, const std::vector<std::string>& classes) {
 
 }  // namespace
 
+// So many fit a sheet of that many bytes, but a row in any case.
+std::int64_t examples_of_sheet(const tensor::Shape& shape) {
+  const std::int64_t rows =
+      kMostBytes / (kColumns * std::max<std::int64_t>(shape.elements(), 1));
+  return std::clamp(rows * kColumns, kColumns, kMost);
+}
+
 std::string draw_examples(Reader& reader, const std::string& path) {
   std::vector<Example> examples;
   tensor::Shape shape;
   bool labeled = false;
-  std::int64_t most = kMost;
-  for (data::DataSet set;
-       std::cmp_less(examples.size(), most) && reader.read(set);) {
+  // To the end, where the names of all classes are known.
+  for (data::DataSet set; reader.read(set);) {
     const tensor::Tensor& features = set.get("features");
     shape = features.shape().without_first();
     if (features.dtype() != tensor::DType::kU8 || shape.rank() != 3)
@@ -52,7 +51,7 @@ std::string draw_examples(Reader& reader, const std::string& path) {
           "and examples are " +
           std::string(tensor::name_of(features.dtype())) + " " +
           shape.to_string());
-    most = most_of(shape);
+    const std::int64_t most = examples_of_sheet(shape);
     const tensor::Tensor* labels = set.find("labels");
     labeled = labels != nullptr && labels->elements() == set.examples();
     const auto all = features.as<std::uint8_t>();

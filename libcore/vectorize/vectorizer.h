@@ -28,6 +28,9 @@ class Vectorizer {
   // Buffers that a thread keeps from one record to the next.
   struct Workspace {
     virtual ~Workspace() = default;
+    std::int64_t filled = 0;  // missing values that put() filled in
+    // Of the picture that put() read, upright; 0: it reads none.
+    std::int64_t width = 0, height = 0;
   };
 
   virtual ~Vectorizer() = default;

@@ -69,6 +69,8 @@ class ImageVectorizer : public Vectorizer {
            std::span<std::byte> out) const override {
     auto& own = static_cast<Buffers&>(*workspace);
     decode(record.at(column_), limits_of_decoding(), own.picture);
+    own.width = own.picture.width;
+    own.height = own.picture.height;
     const Picture* picture = &own.picture;
     const bool grey = color_ == Color::kGrey;
     if (grey && picture->channels == 3) {

@@ -2,13 +2,21 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/parallel.h"
+#include "libcore/vectorize/draw_examples.h"
 #include "libcore/vectorize/engine.h"
+#include "libcore/vectorize/recipe/even_sample.h"
 #include "libcore/vectorize/schema.h"
 #include "libcore/vectorize/source/record_source.h"
 #include "libcore/vectorize/table/side_by_side.h"
+#include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
 namespace {
@@ -18,6 +26,16 @@ struct MadeTensor {
   std::string name;
   std::unique_ptr<Vectorizer> vectorizer;
   std::size_t bytes = 0;  // of an example
+  std::string from = {};  // its column, where it takes one
+
+  // The file of an example that it takes, for messages: "'cat/1.mask.png'".
+  std::string file_of(const Record& record) const {
+    const auto key = record.columns.find("key");
+    for (const std::string& suffix : split(from, ';'))
+      if (key != record.columns.end() && record.columns.contains(suffix))
+        return in_quotes(key->second + "." + suffix);
+    return in_quotes(from);
+  }
 };
 
 // Where contents come with their records, as from archives, a block ends with
@@ -35,6 +53,7 @@ struct RecordBlock {
 struct BlockResult {
   data::DataSet set;  // of the good records
   std::vector<std::string> bad;
+  std::int64_t filled = 0;  // missing values, of the good records
 };
 
 std::size_t bytes_in(const Record& record) {
@@ -74,6 +93,7 @@ class RecipeReading : public Reader {
   bool read(data::DataSet& set) override {
     while (auto result = engine_->next()) {
       for (const std::string& what : result->bad) bad_.add(what);
+      bad_.fill(result->filled);
       if (result->set.tensors.empty()) continue;
       set = std::move(result->set);
       return true;
@@ -117,6 +137,8 @@ class RecipeReading : public Reader {
         throw;
       }
     MadeTensor made{tensor.name, side_by_side(std::move(parts))};
+    const Json column = tensor.parts[0].settings().json().at("from");
+    if (column.is_string()) made.from = column;
     const data::Field field = made.vectorizer->field();
     made.bytes = static_cast<std::size_t>(field.shape.elements()) *
                  tensor::size_of(field.dtype);
@@ -156,8 +178,55 @@ class RecipeReading : public Reader {
     return bytes * static_cast<std::size_t>(batch_);
   }
 
+  // For a preview, which wants the whole input first.
+  void take_sample() {
+    const auto features = schema_.find("features");
+    EvenSample sample(static_cast<std::size_t>(examples_of_sheet(
+        features == schema_.end() ? tensor::Shape{} : features->second.shape)));
+    std::map<std::string, std::int64_t> folders;
+    for (Record record; source_->next(record);) {
+      SampledRecord sampled{{}, records_++, see(record)};
+      const auto folder = record.columns.find("folder");
+      std::int64_t group = 0;
+      if (!record.problem.empty())
+        group = -1;
+      else if (const auto label = class_of(sampled.seen))
+        group = *label;
+      else if (folder != record.columns.end())
+        group = folders.emplace(folder->second, folders.size()).first->second;
+      sampled.record = std::move(record);
+      sample.add(group, std::move(sampled));
+    }
+    sample_ = std::move(sample).take();
+  }
+
+  bool cut_sample(RecordBlock& block) {
+    if (!std::exchange(is_sampled_, true)) take_sample();
+    const auto n = std::min<std::ptrdiff_t>(batch_, std::ssize(sample_));
+    for (auto sampled = sample_.begin(); sampled != sample_.begin() + n;
+         ++sampled) {
+      block.seen.insert(block.seen.end(), sampled->seen.begin(),
+                        sampled->seen.end());
+      block.numbers.push_back(sampled->number);
+      block.records.push_back(std::move(sampled->record));
+    }
+    sample_.erase(sample_.begin(), sample_.begin() + n);
+    return n > 0;
+  }
+
+  // None: examples have no class.
+  std::optional<std::int64_t> class_of(
+      const std::vector<std::int64_t>& seen) const {
+    for (std::size_t t = 0; t < tensors_.size(); ++t)
+      if (tensors_[t].name == "labels" &&
+          schema_.at("labels").dtype == tensor::DType::kI32)
+        return seen[t];
+    return std::nullopt;
+  }
+
   // The next block of this part.
   bool cut(RecordBlock& block) {
+    if (options_.preview) return cut_sample(block);
     do {
       block = {};
       Record record;
@@ -209,6 +278,8 @@ class RecipeReading : public Reader {
         result.bad.push_back(record.name + ": " + e.what());
         continue;
       }
+      for (const auto& workspace : workspaces)
+        if (workspace) result.filled += workspace->filled;
       if (options_.index) set_index(set, n, block.numbers[i]);
       ++n;
       record = {};  // its bytes are of no more use
@@ -224,12 +295,52 @@ class RecipeReading : public Reader {
            data::DataSet& set) const {
     for (std::size_t t = 0; t < tensors_.size(); ++t) {
       const MadeTensor& tensor = tensors_[t];
+      if (workspaces[t]) workspaces[t]->filled = 0;
       const auto out = set.tensors.at(tensor.name)
                            .bytes()
                            .subspan(static_cast<std::size_t>(n) * tensor.bytes,
                                     tensor.bytes);
       tensor.vectorizer->put(record, seen[t], workspaces[t].get(), out);
     }
+    check_masks(record, workspaces);
+  }
+
+  // A picture among the labels belongs to the one of the features, pixel by
+  // pixel; turned, or of other proportions, it is of another one.
+  void check_masks(const Record& record, const Workspaces& workspaces) const {
+    std::size_t picture = tensors_.size();
+    const auto is_picture = [&](std::size_t t, const char* kind) {
+      return workspaces[t] && workspaces[t]->width > 0 &&
+             tensors_[t].name.starts_with(kind);
+    };
+    for (std::size_t t = 0; t < tensors_.size(); ++t) {
+      if (!is_picture(t, "features")) continue;
+      if (picture < tensors_.size()) return;  // of several, nobody knows which
+      picture = t;
+    }
+    if (picture == tensors_.size()) return;
+    const Vectorizer::Workspace& own = *workspaces[picture];
+    for (std::size_t t = 0; t < tensors_.size(); ++t) {
+      if (!is_picture(t, "labels")) continue;
+      const Vectorizer::Workspace& mask = *workspaces[t];
+      if (!have_same_proportions(own, mask))
+        bad_data(tensors_[t].file_of(record) + " of " + tensors_[t].name +
+                 " is " + size_of(mask) + " upright, and " +
+                 tensors_[picture].file_of(record) + " of " +
+                 tensors_[picture].name + " is " + size_of(own) +
+                 ": want the same proportions, turned alike by EXIF");
+    }
+  }
+  // One of another size may be a pixel off.
+  static bool have_same_proportions(const Vectorizer::Workspace& a,
+                                    const Vectorizer::Workspace& b) {
+    if (a.width == b.width || a.height == b.height)
+      return a.width == b.width && a.height == b.height;
+    const std::int64_t most = std::max({a.width, a.height, b.width, b.height});
+    return std::abs(a.width * b.height - a.height * b.width) <= most;
+  }
+  static std::string size_of(const Vectorizer::Workspace& picture) {
+    return std::to_string(picture.width) + "x" + std::to_string(picture.height);
   }
 
   Json recipe_;
@@ -242,6 +353,8 @@ class RecipeReading : public Reader {
   std::unique_ptr<RecordSource> source_;
   std::atomic<std::int64_t> records_ = 0, bytes_ = 0;
   std::int64_t blocks_ = 0;
+  std::vector<SampledRecord> sample_;  // of a preview, what is left of it
+  bool is_sampled_ = false;
   bool ended_ = false;
   std::vector<Workspaces> workspaces_;
   std::optional<Engine<RecordBlock, BlockResult>> engine_;  // last: it stops

@@ -27,6 +27,9 @@ struct RecipeOptions {
   // The part to take of `parts` parts: every parts-th block from block
   // part - 1 on.
   std::int64_t part = 1, parts = 1;
+  // A few examples of the whole input in place of all, as many as a sheet of
+  // draw_examples() has, and as even over classes, or folders, as may be.
+  bool preview = false;
   // The examples to take, by the names of their records.
   Share share = {};
 };

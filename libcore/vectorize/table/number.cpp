@@ -94,7 +94,11 @@ class NumberVectorizer : public Vectorizer {
             {static_cast<std::int64_t>(columns_.columns().size())}};
   }
 
-  void put(const Record& record, std::int64_t, Workspace*,
+  std::unique_ptr<Workspace> workspace() const override {
+    return fills_.empty() ? nullptr : std::make_unique<Workspace>();
+  }
+
+  void put(const Record& record, std::int64_t, Workspace* workspace,
            std::span<std::byte> out) const override {
     for (std::size_t i = 0; i < columns_.columns().size(); ++i) {
       std::optional<double> value = columns_.value(record, i);
@@ -102,6 +106,7 @@ class NumberVectorizer : public Vectorizer {
         bad_data("column " + in_quotes(columns_.columns()[i]) +
                  ": a value is missing (\"missing\" of the recipe lets it "
                  "pass)");
+      if (!value) ++workspace->filled;
       const auto stored = static_cast<float>(value ? *value : fills_[i]);
       std::memcpy(out.data(), &stored, sizeof stored);
       out = out.subspan(sizeof stored);

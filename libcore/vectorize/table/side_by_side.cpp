@@ -21,12 +21,16 @@ class SideBySide : public Vectorizer {
     return {tensor::DType::kF32, {columns_}};
   }
 
-  void put(const Record& record, std::int64_t, Workspace*,
+  std::unique_ptr<Workspace> workspace() const override {
+    return std::make_unique<Workspace>();  // all that numbers want
+  }
+
+  void put(const Record& record, std::int64_t, Workspace* workspace,
            std::span<std::byte> out) const override {
     for (const auto& part : parts_) {
       const std::size_t bytes =
           static_cast<std::size_t>(part->field().shape[0]) * sizeof(float);
-      part->put(record, 0, nullptr, out.first(bytes));
+      part->put(record, 0, workspace, out.first(bytes));
       out = out.subspan(bytes);
     }
   }

@@ -29,4 +29,7 @@ dl-preprocess -q --recipe other.fit t.csv -o two.dls
 status dl-shard -q -o mix one.dls two.dls
 printf '{"a": 1, "b": {"c": 2}, "b.c": 7, "y": "n"}\n' >both.jsonl
 status dl-preprocess -q --recipe j.fit both.jsonl -o no.dls
+printf 'a,b,y\n,,n\n,,what\n' >bad.csv
+dl-preprocess -q --recipe c.fit t.csv --json -o json.dls | jq -c '[.examples, .filled]'
+dl-preprocess -q --recipe c.fit bad.csv --max-bad 1 --json -o bad.dls | jq -c '[.examples, .filled]'
 ls no* mix* 2>/dev/null
