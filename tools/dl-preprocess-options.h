@@ -37,6 +37,7 @@ struct Args {
   std::string recipe, bad_list, part, labels, preview, split, group, list,
       ledger;
   std::string by = "name";
+  std::string store;
   bool print_recipe = false, merge = false, null = false;
   std::int64_t threads = 0, retries = 0;
   const dl::cli::Options* options = nullptr;
@@ -68,6 +69,9 @@ inline void declare_common(dl::cli::Options& opt, Args& a) {
   opt.add("part", &a.part, "I/N",
           "process part I of N (1 to N) alone, to share the work: every N-th "
           "block of --batch examples");
+  opt.add("store", &a.store, "FORM",
+          "form of features in the stream: images, u8 (pixels, the default) or "
+          "jpeg; csv --sequence, padded (the default) or ragged");
   opt.add("threads", &a.threads, "N", "worker threads; 0: one for each core");
   opt.flag("print-recipe", &a.print_recipe,
            "images and csv: print the options as a recipe (JSON) and exit");
@@ -96,6 +100,8 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
           "bad record");
   opt.flag("scaled-decoding", &a.images.scaled_decoding,
            "make JPEG smaller while it is decoded: faster, other pixels");
+  opt.add("quality", &a.images.quality, "N",
+          "with --store jpeg: JPEG quality of pictures that must be changed");
   opt.add("label-from", &a.images.label_from, "COLUMN",
           "column with the class: folder (its folder's name, the default), "
           "name (the file name), path, or one of --labels");
@@ -247,11 +253,14 @@ inline void check_options(const Args& a) {
     refuse({"output", "force", "json"}, "does not go with --preview");
   if (a.reader.regression)
     refuse({"label-pattern"}, "does not go with --regression");
+  if (a.store != "jpeg") refuse({"quality"}, "is for --store jpeg");
+  if (wanted != "images" && a.csv.sequence.empty())
+    refuse({"store"}, "is for images, and for csv with --sequence");
   if (a.images.webdataset) refuse({"labels"}, "does not go with --webdataset");
   if (!a.recipe.empty())
     refuse({"size", "fit", "shorter", "interpolation", "color", "max-pixels",
-            "scaled-decoding", "classes", "id-bytes", "label-from",
-            "label-pattern", "webdataset", "regression"},
+            "scaled-decoding", "store", "quality", "classes", "id-bytes",
+            "label-from", "label-pattern", "webdataset", "regression"},
            "does not go with --recipe, which says it");
   if (wanted != "idx" && wanted != "raw" && wanted != "images")
     refuse({"no-labels"}, "is for images, idx and raw");

@@ -60,7 +60,11 @@ std::unique_ptr<dl::vectorize::Reader> open_reader(
   options.threads = threads_of(a);
   std::tie(options.part, options.parts) = part_of(a.part);
   if (format == "idx") return open_idx(inputs, !a.no_labels, options, bad);
-  if (format == "csv") return open_csv(inputs, options, a.csv, bad);
+  if (format == "csv") {
+    dl::vectorize::CsvOptions csv = a.csv;
+    csv.store = a.store;
+    return open_csv(inputs, options, csv, bad);
+  }
   if (format == "svmlight")
     return open_svmlight(inputs, options, a.svmlight, bad);
   if (format == "cifar") return open_cifar(inputs, a.variant, options, bad);

@@ -6,6 +6,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/data/format/decode.h"
 #include "libcore/io/digest.h"
 #include "libcore/vectorize/block_reader.h"
 #include "libcore/vectorize/csv_fields.h"
@@ -15,6 +16,14 @@ namespace dl::vectorize {
 namespace {
 
 enum class Longer { kFail, kTruncate, kSkip };
+
+// Whether the stream has sequences without their padding.
+bool is_ragged(const std::string& store) {
+  if (store == "ragged") return true;
+  if (store.empty() || store == "padded") return false;
+  throw Error{Code::kUsage, "--store: of csv, want padded or ragged, got '" +
+                                displayed(store) + "'"};
+}
 
 Longer parse_longer(const std::string& text) {
   if (text == "fail") return Longer::kFail;
@@ -32,6 +41,7 @@ class SequenceReader : public BlockReader {
       : BlockReader(options, bad),
         csv_(csv),
         longer_(parse_longer(csv.longer)),
+        ragged_(is_ragged(csv.store)),
         table_(inputs, csv.delimiter, csv.header),
         fields_(table_, this->options(), csv_),
         numbered_(bad.tolerant() || csv.missing == "skip" ||
@@ -53,19 +63,20 @@ class SequenceReader : public BlockReader {
       const auto field = schema.find(name);
       if (field == schema.end()) return;
       field->second.shape = field->second.shape.with_first(csv_.steps);
+      if (ragged_) field->second.encoding = data::Encoding::kRagged;
     };
     in_steps("features");
     if (csv_.per_step) {
       in_steps("labels");
       in_steps("labels_mask");
     }
-    schema["features_mask"] = {tensor::DType::kU8, {csv_.steps}};
+    if (!ragged_) schema["features_mask"] = {tensor::DType::kU8, {csv_.steps}};
     if (numbered_) schema["index"] = kIndexField;
     return metadata;
   }
 
   bool read(data::DataSet& set) override {
-    set = make_record(schema(), batch());
+    set = make_record(data::plain_schema(schema()), batch());
     std::int64_t n = 0;
     while (n < batch() && next_sequence()) {
       const std::int64_t index = sequences_++;
@@ -77,6 +88,7 @@ class SequenceReader : public BlockReader {
       ++n;
     }
     if (n < batch()) set = set.slice(0, n);
+    if (ragged_ && n > 0) data::strip_padding(set, schema());
     return n > 0;
   }
 
@@ -206,6 +218,7 @@ class SequenceReader : public BlockReader {
 
   CsvOptions csv_;
   Longer longer_;
+  bool ragged_;
   CsvTable table_;
   CsvFields fields_;
   bool numbered_;  // some may be left out, so that the others need a number

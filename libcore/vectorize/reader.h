@@ -77,7 +77,8 @@ struct CsvOptions {
   std::string sequence;
   std::int64_t steps = 0;       // of the longest sequence
   std::string longer = "fail";  // those that are longer: fail, truncate, skip
-  bool per_step = false;        // a label for each step; else the last row's
+  std::string store;      // form of sequences in the stream: padded, or ragged
+  bool per_step = false;  // a label for each step; else the last row's
   // Column that names an example, which becomes the tensor "id"; of a sequence:
   // its first row's.  "": none.
   std::string id;

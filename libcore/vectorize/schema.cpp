@@ -4,6 +4,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/data/format/decode.h"
 
 namespace dl::vectorize {
 
@@ -35,9 +36,12 @@ tensor::DType target_type(tensor::DType read_as) {
 
 data::DataSet make_record(const Schema& schema, std::int64_t n) {
   data::DataSet set;
-  for (const auto& [name, field] : schema)
+  for (const auto& [name, field] : schema) {
     set.tensors.emplace(name,
                         tensor::Tensor(field.dtype, field.shape.with_first(n)));
+    if (field.encoding != data::Encoding::kNone)
+      set.encoded.emplace(name, data::encoded_like(field));
+  }
   return set;
 }
 

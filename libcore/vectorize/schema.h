@@ -30,7 +30,7 @@ std::int64_t record_examples(std::int64_t batch, const Schema& schema);
 // that F32 cannot hold.
 tensor::DType target_type(tensor::DType read_as);
 
-// n examples of zeros.
+// n examples of zeros, of encoded tensors none yet in their stored form.
 data::DataSet make_record(const Schema& schema, std::int64_t n);
 
 // Makes zeros of example i again.

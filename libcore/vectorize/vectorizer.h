@@ -49,12 +49,19 @@ class Vectorizer {
 
   virtual std::unique_ptr<Workspace> workspace() const { return nullptr; }
 
-  // Writes the tensor of a record, field()'s bytes.  Several threads call it at
-  // the same time, each with a workspace of its own, which may be null where
-  // workspace() gives null.
-  // Throws Error: kData, what is wrong, without the record's name.
+  // Writes the tensor of a record, decoded, field()'s bytes.  Several threads
+  // call it at the same time, each with a workspace of its own, which may be
+  // null where workspace() gives null. Throws Error: kData, what is wrong,
+  // without the record's name.
   virtual void put(const Record& record, std::int64_t seen,
                    Workspace* workspace, std::span<std::byte> out) const = 0;
+
+  // Stored form of the example that put() wrote last with this workspace, where
+  // field() has an encoding.
+  virtual std::span<const std::byte> encoded(const Workspace* workspace) const {
+    static_cast<void>(workspace);
+    return {};
+  }
 
   // Names of classes, targets or columns, as far as they are known.  Not while
   // see() runs.

@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "libcore/base/error.h"
+#include "libcore/data/format/decode.h"
 #include "libcore/data/format/metadata.h"
 #include "libcore/data/format/record.h"
+
+constexpr std::uint64_t kMost = 1 << 22;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {
@@ -22,8 +25,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
     if (again.metadata != record.metadata ||
         again.set.tensors.size() != record.set.tensors.size())
       __builtin_trap();
-    if (!record.metadata.empty())
-      dl::data::Metadata::from_strings(record.metadata).check(record.set);
+    if (record.metadata.empty()) return 0;
+    const dl::data::Metadata metadata =
+        dl::data::Metadata::from_strings(record.metadata);
+    dl::data::DataSet set = record.set;
+    dl::data::decode(set, metadata.schema, kMost);
+    metadata.check(set);
+    // Also what was decoded, from its stored form.
+    dl::data::encode_record(record.metadata, set, blob);
+    dl::data::DataSet stored = dl::data::decode_record(blob).set;
+    dl::data::decode(stored, metadata.schema, kMost);
+    if (stored.tensors.size() != set.tensors.size()) __builtin_trap();
   } catch (const dl::Error& e) {
     if (e.code() != dl::Code::kData) __builtin_trap();
   }

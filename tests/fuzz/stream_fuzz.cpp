@@ -12,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   try {
-    dl::data::StreamReader in(dl::io::memory_source(bytes), 1 << 22);
+    dl::data::StreamReader in(dl::io::memory_source(bytes),
+                              dl::data::Form::kStored, 1 << 22);
     for (dl::data::DataSet set; in.read(set);) {
     }
     in.close();

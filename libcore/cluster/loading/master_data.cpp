@@ -18,7 +18,7 @@ namespace {
 
 // Copies a stream into a shard, which has one end mark and an index.
 void spool(const std::string& operand, const std::string& path) {
-  data::StreamReader reader(io::open_source(operand));
+  data::StreamReader reader(io::open_source(operand), data::Form::kStored);
   data::StreamWriter writer(io::open_sink(path));
   writer.write_metadata(reader.metadata());
   for (data::DataSet set; reader.read(set);) writer.write(set);
@@ -123,6 +123,7 @@ void MasterData::add(const std::string& path, const std::string& shown,
   info.path = std::filesystem::absolute(shown).lexically_normal().string();
   info.digest = shard.digest();
   info.records = shard.records();
+  info.encoded = shard.encoded();
   named_.push_back({{"digest", io::hex(info.digest)},
                     {"contents", io::hex(contents_of(shard))},
                     {"examples", shard.examples()}});

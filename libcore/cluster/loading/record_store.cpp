@@ -155,7 +155,8 @@ data::DataSet RecordStore::load_fetched(std::uint32_t shard,
   const ShardInfo& info = shards_[shard];
   data::DataSet set;
   try {
-    set = data::unpack_record(fetch_(shard, record), "the master's copy");
+    set = data::unpack_record(fetch_(shard, record), info.encoded,
+                              "the master's copy");
     set.check();
     if (set.examples() != info.records[record])
       throw Error{Code::kData, "has " + std::to_string(set.examples()) +

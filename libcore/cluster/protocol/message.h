@@ -47,6 +47,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,6 +60,7 @@
 #include "libcore/cluster/protocol/message_tree.h"
 #include "libcore/cluster/protocol/message_type.h"
 #include "libcore/data/alignment.h"
+#include "libcore/data/format/metadata.h"
 
 namespace dl::cluster {
 
@@ -91,6 +93,7 @@ struct ShardInfo {
   std::uint64_t digest = 0;
   std::vector<std::int64_t> records;  // number of examples in each
   data::Alignment alignment = {};     // order of its columns, without the note
+  std::map<std::string, data::Field> encoded = {};  // Shard::encoded()
 };
 
 // master -> worker: all that a worker needs to know of the run.

@@ -4,25 +4,35 @@
 
 #include "libcore/cluster/protocol/message.h"
 #include "libcore/cluster/protocol/message_fields.h"
+#include "libcore/data/format/decode.h"
 
 namespace dl::cluster {
 namespace {
 
 Json shards_to_json(const std::vector<ShardInfo>& shards) {
   Json list = Json::array();
-  for (const ShardInfo& shard : shards)
+  for (const ShardInfo& shard : shards) {
     list.push_back({{"path", shard.path},
                     {"digest", hex_field(shard.digest)},
                     {"records", shard.records},
                     {"alignment", shard.alignment.to_json()}});
+    if (!shard.encoded.empty())
+      list.back()["encoded"] = data::schema_to_json(shard.encoded);
+  }
   return list;
+}
+
+std::map<std::string, data::Field> encoded_from_json(const JsonView& json) try {
+  return data::encoded_part(data::schema_from_json(json));
+} catch (const Error& e) {
+  throw Error{Code::kProtocol, e.what()};
 }
 
 std::vector<ShardInfo> shards_from_json(const JsonView& list) {
   std::vector<ShardInfo> shards(list.size());
   for (std::size_t i = 0; i < shards.size(); ++i) {
     JsonView item = list.at(i);
-    item.only({"path", "digest", "records", "alignment"});
+    item.only({"path", "digest", "records", "alignment", "encoded"});
     shards[i].path = item.at("path").string();
     // A path is used to open files: no byte that ends it early.
     if (shards[i].path.empty() ||
@@ -31,6 +41,8 @@ std::vector<ShardInfo> shards_from_json(const JsonView& list) {
     shards[i].digest = hex_of(item, "digest");
     shards[i].records = item.at("records").integers(0, kMaxInteger);
     shards[i].alignment = data::Alignment::from_json(item.at("alignment"));
+    if (item.has("encoded"))
+      shards[i].encoded = encoded_from_json(item.at("encoded"));
   }
   return shards;
 }

@@ -20,6 +20,7 @@ std::size_t row_bytes(const tensor::Tensor& t) {
 }  // namespace
 
 std::int64_t DataSet::examples() const {
+  if (!encoded.empty()) return encoded.begin()->second.examples();
   if (tensors.empty()) return 0;
   const tensor::Shape& shape = tensors.begin()->second.shape();
   return shape.rank() == 0 ? 0 : shape[0];
@@ -39,6 +40,8 @@ DataSet DataSet::slice(std::int64_t begin, std::int64_t end) const {
   DataSet part;
   for (const auto& [name, t] : tensors)
     part.tensors.emplace(name, t.rows(begin, end));
+  for (const auto& [name, stored] : encoded)
+    part.encoded.emplace(name, stored.slice(begin, end));
   return part;
 }
 
@@ -51,11 +54,12 @@ void DataSet::check() const {
   if (n == 0) throw Error{Code::kData, "there is no example"};
   for (const auto& [name, t] : tensors)
     if (t.shape()[0] != n)
-      throw Error{Code::kData, "tensor " + in_quotes(name) + " has " +
-                                   std::to_string(t.shape()[0]) +
-                                   " examples, but " +
-                                   in_quotes(tensors.begin()->first) + " has " +
-                                   std::to_string(n)};
+      throw Error{Code::kData,
+                  "tensor " + in_quotes(name) + " has " +
+                      std::to_string(t.shape()[0]) + " examples, but " +
+                      in_quotes(encoded.empty() ? tensors.begin()->first
+                                                : encoded.begin()->first) +
+                      " has " + std::to_string(n)};
   for (const auto& [name, t] : tensors)
     if (t.shape().elements() == 0)
       throw Error{Code::kData, "tensor " + in_quotes(name) + " of shape " +
@@ -114,6 +118,7 @@ void make_like(DataSet& set, const DataSet& like, std::int64_t n) {
       set.tensors, like.tensors,
       [](const auto& a, const auto& b) { return a.first == b.first; });
   if (!same_names) set.tensors.clear();
+  set.encoded.clear();
   for (const auto& [name, t] : like.tensors)
     set.tensors[name].resize(t.dtype(),
                              t.shape().without_first().with_first(n));

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 
+#include "libcore/data/format/encoded.h"
 #include "libcore/tensor/tensor.h"
 
 namespace dl::data {
@@ -25,6 +26,9 @@ constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 30;
 
 struct DataSet {
   std::map<std::string, tensor::Tensor> tensors;
+  // Stored form of some of them, where it is wanted: of records that are to be
+  // written.
+  std::map<std::string, Encoded> encoded;
 
   std::int64_t examples() const;  // 0 if there are no tensors
   const tensor::Tensor* find(const std::string& name) const;  // or null
@@ -43,7 +47,7 @@ bool names_example(const std::string& tensor);
 // The text of id i in a tensor "id", without its padding.
 std::string id_text(const tensor::Tensor& ids, std::int64_t i);
 
-// Copies example `from` of `source` to place `to` of `target`, whose tensors
+// Copies example `from` of `source` to place `to` of `target`, decoded. Tensors
 // have the same names, dtypes and shapes but for the first dimension.
 void copy_example(DataSet& target, std::int64_t to, const DataSet& source,
                   std::int64_t from);

@@ -61,7 +61,7 @@ void check_table(const EndMark& mark) {
 
 }  // namespace
 
-std::vector<std::byte> encode_mark(const EndMark& mark) {
+std::vector<std::byte> encode_mark(const EndMark& mark, int minor) {
   std::vector<std::byte> out;
   const std::size_t size = kMarkLeast + kEntry * mark.records.size();
   if (size > UINT32_MAX) bad("too many records for one stream");
@@ -69,7 +69,7 @@ std::vector<std::byte> encode_mark(const EndMark& mark) {
   put(out, static_cast<std::uint32_t>(size - kFrameHeader));
   put_text(out, kHead);
   put(out, static_cast<std::uint16_t>(kMajorVersion));
-  put(out, static_cast<std::uint16_t>(kMinorVersion));
+  put(out, static_cast<std::uint16_t>(minor));
   put(out, std::uint32_t{0});
   put(out, mark.bytes);
   put(out, mark.digest);

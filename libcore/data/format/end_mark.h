@@ -31,8 +31,8 @@ struct EndMark {
   bool operator==(const EndMark&) const = default;
 };
 
-// The whole frame.
-std::vector<std::byte> encode_mark(const EndMark& mark);
+// The whole frame.  minor: version of the part.
+std::vector<std::byte> encode_mark(const EndMark& mark, int minor = 1);
 
 // `frame`: the whole frame.  Gives its own digest, which names the contents of
 // the part, in `mark_digest`.

@@ -10,6 +10,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/data/format/decode.h"
 #include "libcore/data/sharding/contradiction.h"
 
 namespace dl::data {
@@ -42,37 +43,19 @@ void check_field(const std::string& name, const Field& field) {
   if (name == "index" && field != index)
     bad_data("tensor 'index' is " + describe(field) +
              " an example, want I64[]");
+  if (field.encoding == Encoding::kJpeg &&
+      (field.dtype != tensor::DType::kU8 || field.shape.rank() != 3 ||
+       (field.shape[2] != 1 && field.shape[2] != 3)))
+    bad_data("tensor " + in_quotes(name) + " is " + describe(field) +
+             ", want U8[height, width, 1 or 3]");
+  if (field.encoding == Encoding::kRagged &&
+      (field.shape.rank() == 0 || names_example(name)))
+    bad_data("tensor " + in_quotes(name) + " is " + describe(field) +
+             ", want [steps, ...]");
   if (name == "id" &&
       (field.dtype != tensor::DType::kU8 || field.shape.rank() != 1))
     bad_data("tensor 'id' is " + describe(field) +
              " an example, want U8[width]");
-}
-
-Json schema_to_json(const std::map<std::string, Field>& schema) {
-  Json json = Json::object();
-  for (const auto& [name, field] : schema) {
-    const auto extents = field.shape.extents();
-    json[name] = {
-        {"dtype", tensor::name_of(field.dtype)},
-        {"shape", std::vector<std::int64_t>(extents.begin(), extents.end())}};
-  }
-  return json;
-}
-
-std::map<std::string, Field> schema_from_json(const JsonView& json) {
-  if (!json.raw().is_object()) json.fail("an object");
-  std::map<std::string, Field> schema;
-  for (const auto& item : json.raw().items()) {
-    const JsonView field = json.at(item.key());
-    if (!is_name(item.key()))
-      field.fail("features, labels, their masks, id or index");
-    const std::vector<std::int64_t> shape =
-        field.at("shape").integers(1, kMaxExtent);
-    schema[item.key()] = {tensor::dtype_named(field.at("dtype").string()),
-                          tensor::Shape(std::span(shape))};
-    check_field(item.key(), schema[item.key()]);
-  }
-  return schema;
 }
 
 // "1.0" -> 1; what follows the point may be anything a later minor version
@@ -185,6 +168,38 @@ SetPlace place_from_json(const JsonView& json) {
 
 }  // namespace
 
+Json schema_to_json(const std::map<std::string, Field>& schema) {
+  Json json = Json::object();
+  for (const auto& [name, field] : schema) {
+    const auto extents = field.shape.extents();
+    json[name] = {
+        {"dtype", tensor::name_of(field.dtype)},
+        {"shape", std::vector<std::int64_t>(extents.begin(), extents.end())}};
+    if (field.encoding != Encoding::kNone)
+      json[name]["encoding"] = name_of(field.encoding);
+  }
+  return json;
+}
+
+std::map<std::string, Field> schema_from_json(const JsonView& json) {
+  if (!json.raw().is_object()) json.fail("an object");
+  std::map<std::string, Field> schema;
+  for (const auto& item : json.raw().items()) {
+    const JsonView field = json.at(item.key());
+    if (!is_name(item.key()))
+      field.fail("features, labels, their masks, id or index");
+    const std::vector<std::int64_t> shape =
+        field.at("shape").integers(1, kMaxExtent);
+    schema[item.key()] = {tensor::dtype_named(field.at("dtype").string()),
+                          tensor::Shape(std::span(shape))};
+    if (field.has("encoding"))
+      schema[item.key()].encoding =
+          encoding_named(field.at("encoding").string());
+    check_field(item.key(), schema[item.key()]);
+  }
+  return schema;
+}
+
 Json to_json(const std::vector<Provenance>& steps) {
   Json json = Json::array();
   for (const Provenance& step : steps) {
@@ -227,6 +242,14 @@ std::map<std::string, Field> Metadata::schema_of(const DataSet& set) {
     check_field(name, schema[name]);
   }
   return schema;
+}
+
+int Metadata::minor_version() const { return has_encoded(schema) ? 2 : 1; }
+
+Metadata Metadata::decoded() const {
+  Metadata plain = *this;
+  plain.schema = plain_schema(schema);
+  return plain;
 }
 
 bool About::empty() const {
@@ -293,7 +316,7 @@ std::map<std::string, std::string> Metadata::to_strings() const {
   std::map<std::string, std::string> text;
   text["format"] = "dl-dataset";
   text["version"] =
-      std::to_string(kMajorVersion) + "." + std::to_string(kMinorVersion);
+      std::to_string(kMajorVersion) + "." + std::to_string(minor_version());
   text["schema"] = dump_json(schema_to_json(schema));
   write_about(*this, "", text);
   for (const auto& [name, said] : parts) write_about(said, "/" + name, text);

@@ -17,11 +17,12 @@
 namespace dl::data {
 
 // Version of the format. Readers refuse a higher major version.
-constexpr int kMajorVersion = 1, kMinorVersion = 1;
+constexpr int kMajorVersion = 1;
 
 struct Field {
   tensor::DType dtype = tensor::DType::kF32;
-  tensor::Shape shape;  // of one example
+  tensor::Shape shape;  // of one example, once it is decoded
+  Encoding encoding = Encoding::kNone;
   bool operator==(const Field&) const = default;
 };
 
@@ -44,6 +45,10 @@ struct SetPlace {
   std::int64_t shard = 0, of = 1;
   bool operator==(const SetPlace&) const = default;
 };
+
+Json schema_to_json(const std::map<std::string, Field>& schema);
+// Throws Error: kData, a field is none that a tensor of its name may have.
+std::map<std::string, Field> schema_from_json(const JsonView& json);
 
 Json to_json(const std::vector<Provenance>& steps);
 std::vector<Provenance> provenance_from_json(const JsonView& json);
@@ -74,6 +79,11 @@ struct Metadata : About {
   // DataSet of its own: schema and About alone.
   Metadata part(const std::string& name) const;
 
+  // Minor version of the format that a stream with this schema has.
+  int minor_version() const;
+  // The same of decoded examples.
+  Metadata decoded() const;
+
   // The schema that `set` has.
   static std::map<std::string, Field> schema_of(const DataSet& set);
 
@@ -87,8 +97,9 @@ struct Metadata : About {
   // by these names, or "a later stream" and "an earlier one".
   void join(const Metadata& next);
   void join(const Metadata& next, const Sides& names);
-  // Throws Error: kData unless `set` has exactly the schema's tensors, and
-  // integer labels below the number of classes.
+  // Throws Error: kData unless `set` has exactly the schema's tensors, decoded,
+  // and integer labels below the number of classes.  An encoded one may be in
+  // set.encoded alone.
   void check(const DataSet& set) const;
 
   // The __metadata__ of a record, dl-dataset(5): JSON texts by key.
@@ -96,6 +107,10 @@ struct Metadata : About {
   // Throws Error: kData, no metadata of a DataSet stream, or of a later major
   // version.  Unknown keys are passed over.
   static Metadata from_strings(const std::map<std::string, std::string>& text);
+
+ private:
+  void check_plain(const DataSet& set,
+                   const std::map<std::string, Field>& plain) const;
 };
 
 }  // namespace dl::data

@@ -6,6 +6,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/data/format/decode.h"
 #include "libcore/data/format/metadata.h"
 #include "libcore/data/sharding/contradiction.h"
 
@@ -64,9 +65,26 @@ void check_steps(const DataSet& set, const std::string& name,
 }  // namespace
 
 void Metadata::check(const DataSet& set) const {
+  if (!has_encoded(schema)) return check_plain(set, schema);
+  for (const auto& [name, field] : encoded_part(schema)) {
+    const auto stored = set.encoded.find(name);
+    require(stored != set.encoded.end(), "an encoded tensor that is none");
+    if (stored->second.examples() != set.examples())
+      bad_data("tensor " + in_quotes(name) + " has " +
+               std::to_string(stored->second.examples()) +
+               " encoded examples, want " + std::to_string(set.examples()));
+  }
+  check_plain(set, plain_schema(schema));
+}
+
+// plain: the schema of decoded examples.
+void Metadata::check_plain(const DataSet& set,
+                           const std::map<std::string, Field>& plain) const {
   set.check();
-  for (const auto& [name, field] : schema) {
+  for (const auto& [name, field] : plain) {
     const tensor::Tensor* t = set.find(name);
+    // Not decoded, or what would follow from it.
+    if (!t && (set.encoded.contains(name) || !schema.contains(name))) continue;
     if (!t) bad_data("tensor " + in_quotes(name) + " is missing");
     const Field found{t->dtype(), t->shape().without_first()};
     if (!(found == field))
@@ -84,7 +102,7 @@ void Metadata::check(const DataSet& set) const {
     }
   }
   for (const auto& [name, t] : set.tensors)
-    if (!schema.contains(name))
+    if (!plain.contains(name))
       bad_data("tensor " + in_quotes(name) + " is not in the schema");
 }
 

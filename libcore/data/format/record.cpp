@@ -3,30 +3,64 @@
 #include "libcore/data/format/record.h"
 
 #include <cstring>
+#include <string_view>
 
 #include "libcore/base/display.h"
 #include "libcore/io/safetensors.h"
 
 namespace dl::data {
 
+namespace {
+
+// A tensor of a blob.
+struct Stored {
+  tensor::DType dtype;
+  tensor::Shape shape;
+  std::span<const std::byte> bytes;
+};
+
+// Whether it is the mask of features that are stored without their padding.
+bool follows(const std::string& name, const DataSet& set) {
+  constexpr std::string_view kMask = "features_mask";
+  if (!name.starts_with(kMask)) return false;
+  const auto of = set.encoded.find("features" + name.substr(kMask.size()));
+  return of != set.encoded.end() && of->second.encoding == Encoding::kRagged;
+}
+
+// The tensors in the order of their names.
+std::map<std::string, Stored> stored_tensors(const DataSet& set) {
+  std::map<std::string, Stored> all;
+  for (const auto& [name, t] : set.tensors)
+    if (set.encoded.empty() || !follows(name, set))
+      all[name] = {t.dtype(), t.shape(), t.bytes()};
+  for (const auto& [name, e] : set.encoded) {
+    all[name] = {e.dtype, e.value.with_first(e.offsets.back()), e.bytes};
+    all[name + ".offsets"] = {tensor::DType::kI64,
+                              {static_cast<std::int64_t>(e.offsets.size())},
+                              std::as_bytes(std::span(e.offsets))};
+  }
+  return all;
+}
+
+}  // namespace
+
 void encode_record(const std::map<std::string, std::string>& metadata,
                    const DataSet& set, std::vector<std::byte>& blob) {
+  const std::map<std::string, Stored> tensors = stored_tensors(set);
   std::vector<io::TensorEntry> entries;
-  for (const auto& [name, t] : set.tensors) {
-    const auto extents = t.shape().extents();
+  for (const auto& [name, t] : tensors) {
+    const auto extents = t.shape.extents();
     io::TensorEntry entry;
     entry.name = name;
-    entry.dtype = tensor::name_of(t.dtype());
+    entry.dtype = tensor::name_of(t.dtype);
     entry.shape.assign(extents.begin(), extents.end());
     entries.push_back(std::move(entry));
   }
   const std::vector<std::byte> header =
       io::safetensors_header(metadata, entries);
   blob.assign(header.begin(), header.end());
-  for (const auto& [name, t] : set.tensors) {
-    const auto bytes = t.bytes();
-    blob.insert(blob.end(), bytes.begin(), bytes.end());
-  }
+  for (const auto& [name, t] : tensors)
+    blob.insert(blob.end(), t.bytes.begin(), t.bytes.end());
 }
 
 Record decode_record(std::span<const std::byte> blob) {

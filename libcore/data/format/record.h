@@ -19,10 +19,12 @@ struct Record {
   DataSet set;
 };
 
-// Puts the blob into `blob`, reusing its memory.
+// Puts the blob into `blob`, reusing its memory: tensors in their stored form,
+// where the set has one.
 void encode_record(const std::map<std::string, std::string>& metadata,
                    const DataSet& set, std::vector<std::byte>& blob);
 
+// Tensors come as they are stored: decode() makes more of them.
 // Throws Error: kData.
 Record decode_record(std::span<const std::byte> blob);
 

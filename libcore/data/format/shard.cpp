@@ -13,6 +13,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/data/format/decode.h"
 #include "libcore/data/format/end_mark.h"
 #include "libcore/data/format/record.h"
 #include "libcore/data/format/stream.h"
@@ -50,6 +51,7 @@ struct Shard::State {
   std::uint64_t digest = 0;
   std::size_t streams = 0;
   Metadata metadata;
+  std::map<std::string, Field> encoded;
   std::vector<std::int64_t> records;  // examples of each
   std::vector<Place> places;          // of each
   std::int64_t examples = 0;
@@ -218,6 +220,8 @@ Shard::Shard(const std::string& path) : state_(std::make_unique<State>()) {
   s.streams = parts.size();
   for (auto part = parts.rbegin(); part != parts.rend(); ++part)
     s.take(*part, part == parts.rbegin());
+  s.encoded = encoded_part(s.metadata.schema);
+  if (!s.encoded.empty()) s.metadata = s.metadata.decoded();
   for (const FilePart& part : parts)
     s.ranges.push_back({part.begin, part.mark.bytes, part.mark.digest});
 }
@@ -226,6 +230,9 @@ Shard::Shard(Shard&&) noexcept = default;
 
 const std::string& Shard::path() const { return state_->path; }
 const Metadata& Shard::metadata() const { return state_->metadata; }
+const std::map<std::string, Field>& Shard::encoded() const {
+  return state_->encoded;
+}
 std::uint64_t Shard::digest() const { return state_->digest; }
 std::size_t Shard::streams() const { return state_->streams; }
 const std::vector<std::int64_t>& Shard::records() const {
@@ -261,7 +268,7 @@ DataSet Shard::read(std::size_t i) const { return decode(i, read_packed(i)); }
 DataSet Shard::decode(std::size_t i, std::span<const std::byte> packed) const {
   const std::string name =
       in_quotes(state_->path) + ", record " + std::to_string(i);
-  DataSet set = unpack_record(packed, name);
+  DataSet set = unpack_record(packed, state_->encoded, name);
   try {
     state_->metadata.check(set);
     if (set.examples() != state_->records[i])
@@ -276,9 +283,12 @@ DataSet Shard::decode(std::size_t i, std::span<const std::byte> packed) const {
 }
 
 DataSet unpack_record(std::span<const std::byte> packed,
+                      const std::map<std::string, Field>& encoded,
                       const std::string& name) {
   try {
     Record record = unpack(packed);
+    decode(record.set, encoded);
+    record.set.encoded.clear();
     record.set.check();
     return std::move(record.set);
   } catch (Error& e) {

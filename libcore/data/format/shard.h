@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -42,6 +43,8 @@ class Shard {
   // Unpacks record i.  Throws Error: kData, "'x.dls', record 17: ...", it is
   // damaged or not as the metadata say, or the file was overwritten in place.
   DataSet read(std::size_t i) const;
+  // Fields of tensors that are stored encoded, which metadata() has decoded.
+  const std::map<std::string, Field>& encoded() const;
   // Its bytes as they lie in the file, to be shipped to a host that cannot
   // open the file; unpack_record() undoes it.
   std::vector<std::byte> read_packed(std::size_t i) const;
@@ -53,8 +56,10 @@ class Shard {
   std::unique_ptr<State> state_;
 };
 
-// Throws Error: kData.  `name` is for messages.
+// encoded: as Shard::encoded().  `name` is for messages.
+// Throws Error: kData.
 DataSet unpack_record(std::span<const std::byte> packed,
+                      const std::map<std::string, Field>& encoded,
                       const std::string& name);
 
 }  // namespace dl::data

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/data/format/decode.h"
 #include "libcore/data/format/end_mark.h"
 #include "libcore/data/format/record.h"
 #include "libcore/io/digest.h"
@@ -98,7 +99,8 @@ void StreamWriter::close() {
   if (!s.sink) return;
   require(!s.metadata.schema.empty(), "a DataSet stream without metadata");
   s.mark.digest = s.digest.value();
-  const std::vector<std::byte> mark = encode_mark(s.mark);
+  const std::vector<std::byte> mark =
+      encode_mark(s.mark, s.metadata.minor_version());
   s.sink->write(mark);
   s.mark.bytes += mark.size();
   s.sink->close();
@@ -112,9 +114,12 @@ struct StreamReader::State {
   io::FrameReader frames;
   std::string name;
   io::Frame frame;
-  Metadata metadata;  // of all parts so far
-  Metadata part;      // of this one
-  EndMark seen;       // what its mark must say
+  Form form;
+  std::uint64_t most;  // bytes of a record
+  Metadata metadata;   // of all parts so far
+  Metadata decoded;    // the same of decoded examples, where they differ
+  Metadata part;       // of this one
+  EndMark seen;        // what its mark must say
   io::Digest digest;
   bool in_metadata = false;  // what is looked at
   bool in_part = false, first_part = true, pending = false, ended = false;
@@ -125,9 +130,15 @@ struct StreamReader::State {
   // that is worst.
   std::int64_t worst_label = 0, worst_record = 0;
 
-  State(std::unique_ptr<io::Source> source, std::uint64_t limit)
-      : frames(std::move(source), limit), name(frames.source().name()) {
+  State(std::unique_ptr<io::Source> source, std::uint64_t limit, Form wanted)
+      : frames(std::move(source), limit),
+        name(frames.source().name()),
+        form(wanted),
+        most(limit) {
     frames.digest_into(&digest);
+  }
+  bool decodes() const {
+    return form == Form::kDecoded && has_encoded(metadata.schema);
   }
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -208,7 +219,9 @@ void StreamReader::State::take_record() {
   if (in_metadata) {
     take_metadata(record.metadata);
   } else {
+    decode(record.set, part.schema, most);
     part.check(record.set);
+    if (form == Form::kDecoded) record.set.encoded.clear();
     if (part.classes.empty()) watch_labels(record.set);
     next = std::move(record.set);
     pending = true;
@@ -228,6 +241,7 @@ void StreamReader::State::take_metadata(
     metadata = part;
   else if (seen.records.empty())
     Metadata(metadata).join(part);  // contradictions are found at once
+  if (decodes()) decoded = metadata.decoded();
 }
 
 // Class names may come after the data: then the labels are checked late.
@@ -275,20 +289,24 @@ void StreamReader::State::take_skippable() {
     metadata = part;
   else
     metadata.join(part);
+  if (decodes()) decoded = metadata.decoded();
   check_labels();
   worst_label = worst_record = 0;
   digest = io::Digest();
   in_part = first_part = false;
 }
 
-StreamReader::StreamReader(std::unique_ptr<io::Source> source,
+StreamReader::StreamReader(std::unique_ptr<io::Source> source, Form form,
                            std::uint64_t max_record_bytes)
-    : state_(std::make_unique<State>(std::move(source), max_record_bytes)) {
+    : state_(
+          std::make_unique<State>(std::move(source), max_record_bytes, form)) {
   state_->fetch();
 }
 StreamReader::~StreamReader() = default;
 
-const Metadata& StreamReader::metadata() const { return state_->metadata; }
+const Metadata& StreamReader::metadata() const {
+  return state_->decodes() ? state_->decoded : state_->metadata;
+}
 const std::string& StreamReader::name() const { return state_->name; }
 std::int64_t StreamReader::examples() const { return state_->examples; }
 std::int64_t StreamReader::records() const { return state_->records; }

@@ -132,7 +132,11 @@ std::string difference_of_recipes(Json before, Json next, const Sides& names) {
 }
 
 std::string describe(const Field& field) {
-  return std::string(tensor::name_of(field.dtype)) + field.shape.to_string();
+  const std::string plain =
+      std::string(tensor::name_of(field.dtype)) + field.shape.to_string();
+  return field.encoding == Encoding::kNone
+             ? plain
+             : plain + " (" + std::string(name_of(field.encoding)) + ")";
 }
 
 std::string contradiction(const Metadata& before, const Metadata& next,

@@ -10,6 +10,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
+#include "libcore/data/format/decode.h"
 #include "libcore/data/format/shard_names.h"
 #include "libcore/data/format/stream.h"
 #include "libcore/data/rows.h"
@@ -78,8 +79,9 @@ class Dealer {
   std::unique_ptr<Spool> held_;  // what waits for the number of all examples
   std::vector<std::int64_t> held_sizes_;  // of its records
   std::vector<std::byte> row_;
-  std::size_t buckets_ = 1;  // of a part
-  io::Digest contents_;      // of what was read
+  std::size_t row_bytes_ = 0;  // of an example that is decoded
+  std::size_t buckets_ = 1;    // of a part
+  io::Digest contents_;        // of what was read
   std::int64_t read_ = 0, written_ = 0;
   std::vector<std::int64_t> record_ends_;  // of the input
   std::int64_t longest_ = 0;               // of its records
@@ -111,28 +113,25 @@ std::vector<std::string> Dealer::find_old_shards() const {
 
 void Dealer::start(const Metadata& metadata) {
   metadata_ = metadata;
-  row_.resize(row_bytes(metadata.schema));
-  if (row_.empty()) throw Error{Code::kData, "the examples have no values"};
-  if (static_cast<std::uint64_t>(options_.batch) >
-      kMaxRecordBytes / row_.size())
-    throw Error{Code::kUsage,
-                "--batch " + std::to_string(options_.batch) +
-                    ": a record has at most " +
-                    std::to_string(kMaxRecordBytes / row_.size()) +
-                    " of these examples, which have " +
-                    std::to_string(row_.size()) + " bytes each"};
+  row_bytes_ = row_bytes(metadata.schema);
+  if (row_bytes_ == 0) throw Error{Code::kData, "the examples have no values"};
+  if (static_cast<std::uint64_t>(options_.batch) > kMaxRecordBytes / row_bytes_)
+    throw Error{Code::kUsage, "--batch " + std::to_string(options_.batch) +
+                                  ": a record has at most " +
+                                  std::to_string(kMaxRecordBytes / row_bytes_) +
+                                  " of these examples, which have " +
+                                  std::to_string(row_bytes_) + " bytes each"};
   // Wrong options are told before all is read.
   splitter_ = std::make_unique<Splitter>(split(), options_.seed, options_.rule,
                                          metadata, 0);
   if (options_.shuffle)
     buckets_ = std::max<std::size_t>(
-        1, bucket_count(row_.size(), options_.memory) / parts_.size());
-  spool_ =
-      std::make_unique<Spool>(shard_name(options_.prefix, 0, 1), row_.size(),
-                              buckets_ * parts_.size(), memory());
+        1, bucket_count(row_bytes_, options_.memory) / parts_.size());
+  spool_ = std::make_unique<Spool>(shard_name(options_.prefix, 0, 1),
+                                   buckets_ * parts_.size(), memory());
   if (options_.rule.in_order)
-    held_ = std::make_unique<Spool>(shard_name(options_.prefix, 0, 1),
-                                    row_.size(), 1, memory());
+    held_ =
+        std::make_unique<Spool>(shard_name(options_.prefix, 0, 1), 1, memory());
 }
 
 // The memory of one spool.
@@ -143,7 +142,7 @@ std::uint64_t Dealer::memory() const {
 void Dealer::hold(const DataSet& set) {
   held_sizes_.push_back(set.examples());
   for (std::int64_t i = 0; i < set.examples(); ++i) {
-    get_row(set, i, row_);
+    get_row(set, metadata_.schema, i, row_);
     held_->add(0, 0, row_);
   }
 }
@@ -157,7 +156,9 @@ void Dealer::take_held() {
   Spool::Reader rows(*held_, 0, false);
   for (const std::int64_t n : held_sizes_) {
     DataSet set = make_set(metadata_.schema, n);
-    for (std::int64_t i = 0; i < n; ++i) put_row(set, i, rows.next());
+    for (std::int64_t i = 0; i < n; ++i)
+      put_row(set, metadata_.schema, i, rows.next());
+    add_decoded(set, metadata_.schema);
     take(set);
   }
 }
@@ -197,7 +198,7 @@ void Dealer::take(const DataSet& set) {
   const std::int64_t n = set.examples();
   std::vector<std::size_t> to(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) {
-    get_row(set, i, row_);
+    get_row(set, metadata_.schema, i, row_);
     contents_.add(row_);
     const std::size_t p = splitter_->part_of(set, i, row_);
     std::uint64_t key = 0, bucket = 0;
@@ -248,7 +249,7 @@ std::int64_t Dealer::record_length(std::int64_t position) {
 std::int64_t Dealer::shards_of(const Part& part) const {
   if (options_.size == 0) return options_.shards;
   const auto each = std::max<std::uint64_t>(
-      1, options_.size / std::max<std::size_t>(1, row_.size()));
+      1, options_.size / std::max<std::size_t>(1, row_bytes_));
   const auto n = static_cast<std::uint64_t>(part.examples);
   return static_cast<std::int64_t>((n + each - 1) / each);
 }
@@ -335,7 +336,8 @@ void Dealer::write_part(std::size_t p, io::SinkGroup& group,
     while (at < end) {
       const std::int64_t n = std::min(end - at, record_length(at));
       DataSet set = make_set(metadata.schema, n);
-      for (std::int64_t k = 0; k < n; ++k) put_row(set, k, rows.next());
+      for (std::int64_t k = 0; k < n; ++k)
+        put_row(set, metadata.schema, k, rows.next());
       out.write(set);
       at += n;
       written_ += n;
@@ -376,7 +378,7 @@ std::vector<Dealt> deal(const std::vector<std::string>& inputs,
     dealer.read(ZipReader(std::move(sides)));
   } else {
     for (const std::string& spec : inputs)
-      dealer.read(StreamReader(io::open_source(spec)));
+      dealer.read(StreamReader(io::open_source(spec), Form::kStored));
   }
   return dealer.write(old);
 }

@@ -140,7 +140,10 @@ std::string describe_text(const Json& json) {
     out += line("missing", path.get<std::string>());
   for (const auto& [name, field] : json.at("schema").items())
     out += line(name, field.at("dtype").get<std::string>() + " " +
-                          field.at("shape").dump());
+                          field.at("shape").dump() +
+                          (field.contains("encoding")
+                               ? ", " + field.at("encoding").get<std::string>()
+                               : ""));
   for (const std::string& of : suffixes(json.at("schema")))
     out += part_lines(json, of);
   if (json.contains("recipe"))

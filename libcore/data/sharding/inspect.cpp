@@ -168,7 +168,7 @@ Json describe(const std::vector<std::string>& specs) {
   std::int64_t examples = 0, records = 0;
   std::uint64_t bytes = 0;
   for (const std::string& spec : specs) {
-    StreamReader in(io::open_source(spec));
+    StreamReader in(io::open_source(spec), Form::kStored);
     for (DataSet set; in.read(set);)
       for (const std::string& part : parts_of(in.metadata()))
         count_classes(set, part, counts[part]);
@@ -236,7 +236,7 @@ void head(const std::vector<std::string>& specs, std::int64_t count,
           const std::function<void(const DataSet&, const Metadata&)>& take) {
   for (const std::string& spec : specs) {
     if (count <= 0) return;
-    StreamReader in(io::open_source(spec));
+    StreamReader in(io::open_source(spec), Form::kStored);
     for (DataSet set; count > 0 && in.read(set);) {
       const std::int64_t n = std::min(count, set.examples());
       if (n < set.examples())

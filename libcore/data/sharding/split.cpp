@@ -72,12 +72,7 @@ Splitter::Splitter(std::vector<SplitPart> parts, std::uint64_t seed,
                 "--stratify needs a class number for each example, which the "
                 "input does not have"};
   if (!rule.group.empty()) group_.emplace(rule.group, data);
-  std::size_t at = 0;
-  for (const auto& [name, field] : data.schema) {
-    const std::size_t bytes = row_bytes({{name, field}});
-    if (!names_example(name)) values_.push_back({at, bytes});
-    at += bytes;
-  }
+  schema_ = data.schema;
 }
 
 std::size_t Splitter::part_of(const DataSet& set, std::int64_t i,
@@ -96,8 +91,9 @@ std::size_t Splitter::part_of(const DataSet& set, std::int64_t i,
 std::size_t Splitter::by_hash(std::span<const std::byte> row) const {
   io::Digest digest;
   digest.add(std::as_bytes(std::span(&seed_, 1)));
-  for (const Range& range : values_)
-    digest.add(row.subspan(range.begin, range.bytes));
+  each_part(row, schema_, [&](const std::string& name, auto bytes) {
+    if (!names_example(name)) digest.add(bytes);
+  });
   return at(digest.value());
 }
 

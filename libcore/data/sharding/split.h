@@ -52,9 +52,6 @@ class Splitter {
   struct Share {  // of one part in the examples of one class
     std::int64_t seen = 0, taken = 0;
   };
-  struct Range {
-    std::size_t begin, bytes;
-  };
   std::size_t by_hash(std::span<const std::byte> row) const;
   std::size_t by_group(const DataSet& set, std::int64_t i) const;
   std::size_t at(std::uint64_t hash) const;
@@ -67,7 +64,7 @@ class Splitter {
   SplitRule rule_;
   std::optional<ExampleGroup> group_;
   std::int64_t total_, seen_ = 0;
-  std::vector<Range> values_;  // in a row
+  std::map<std::string, Field> schema_;
   std::map<std::int64_t, std::vector<Share>> classes_;
 };
 

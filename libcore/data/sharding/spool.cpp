@@ -17,25 +17,41 @@
 namespace dl::data {
 namespace {
 
-constexpr std::size_t kKey = sizeof(std::uint64_t);
+// Before each row: its key, and its length.
+using Key = std::uint64_t;
+using Length = std::uint32_t;
+constexpr std::size_t kHead = sizeof(Key) + sizeof(Length);
 constexpr std::uint64_t kLeastBuffer = 1 << 16;  // of a bucket, to write well
 
 struct Extent {
-  std::uint64_t offset, rows;
+  std::uint64_t offset, bytes;
 };
 
 struct Bucket {
-  std::vector<std::byte> buffer;  // of rows with their keys
+  std::vector<std::byte> buffer;  // of rows with their heads
   std::vector<Extent> extents;    // what went to the file before
-  std::uint64_t rows = 0;
+  std::uint64_t bytes = 0;        // in all
 };
+
+template <typename T>
+T number_at(std::span<const std::byte> bytes, std::size_t at) {
+  T value = 0;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+// The length of the row whose head is there, with its head; 0: not all of it.
+std::size_t whole_row(std::span<const std::byte> bytes, std::size_t at) {
+  if (bytes.size() - at < kHead) return 0;
+  const std::size_t row = kHead + number_at<Length>(bytes, at + sizeof(Key));
+  return bytes.size() - at < row ? 0 : row;
+}
 
 }  // namespace
 
 struct Spool::State {
   std::string beside;
-  std::size_t stride;      // of a row with its key
-  std::size_t buffer;      // capacity of one, a multiple of stride
+  std::size_t buffer;      // bytes that fill one
   std::uint64_t loadable;  // bytes of a bucket that is read into memory
   std::vector<Bucket> buckets;
   int fd = -1;
@@ -62,7 +78,7 @@ void Spool::State::open() {
 
 void Spool::State::flush(Bucket& bucket) {
   if (fd < 0) open();
-  bucket.extents.push_back({end, bucket.buffer.size() / stride});
+  bucket.extents.push_back({end, bucket.buffer.size()});
   std::span<const std::byte> rest(bucket.buffer);
   while (!rest.empty()) {
     const ssize_t n =
@@ -87,16 +103,12 @@ void Spool::State::read(std::uint64_t offset, std::span<std::byte> out) const {
   }
 }
 
-Spool::Spool(std::string beside, std::size_t row_bytes, std::size_t buckets,
-             std::uint64_t memory)
+Spool::Spool(std::string beside, std::size_t buckets, std::uint64_t memory)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.beside = std::move(beside);
-  s.stride = row_bytes + kKey;
   s.loadable = memory / 2;
-  const std::uint64_t share =
-      std::max(memory / 2 / buckets, std::min(kLeastBuffer, memory));
-  s.buffer = std::max<std::size_t>(1, share / s.stride) * s.stride;
+  s.buffer = std::max(memory / 2 / buckets, std::min(kLeastBuffer, memory));
   s.buckets.resize(buckets);
 }
 Spool::~Spool() = default;
@@ -105,51 +117,68 @@ void Spool::add(std::size_t bucket, std::uint64_t key,
                 std::span<const std::byte> row) {
   State& s = *state_;
   Bucket& b = s.buckets[bucket];
+  const auto length = static_cast<Length>(row.size());
+  require(!row.empty() && length == row.size(), "a row of another size");
+  if (!b.buffer.empty() && b.buffer.size() + kHead + row.size() > s.buffer)
+    s.flush(b);
   // Reserved at once: memory that is not used is not taken, and growing would
   // hold it twice.
   if (b.buffer.capacity() == 0) b.buffer.reserve(s.buffer);
-  const auto word = std::as_bytes(std::span(&key, 1));
-  b.buffer.insert(b.buffer.end(), word.begin(), word.end());
-  b.buffer.insert(b.buffer.end(), row.begin(), row.end());
-  ++b.rows;
-  if (b.buffer.size() >= s.buffer) s.flush(b);
+  const auto put = [&](std::span<const std::byte> bytes) {
+    b.buffer.insert(b.buffer.end(), bytes.begin(), bytes.end());
+  };
+  put(std::as_bytes(std::span(&key, 1)));
+  put(std::as_bytes(std::span(&length, 1)));
+  put(row);
+  b.bytes += kHead + row.size();
 }
 
 // Rows are handed out through refs: where a row lies in `loaded`, or else in
 // the file.  Unsorted, the extents are walked instead, some rows at a time.
 struct Spool::Reader::State {
   struct Ref {
-    std::uint64_t key, place;
+    std::uint64_t key, place;  // of the row, behind its head
+    Length length;
   };
   Spool::State& spool;
   Bucket bucket;
   bool sorted;
   bool in_memory = true;
-  std::vector<std::byte> loaded;  // rows with keys
+  std::vector<std::byte> loaded;  // rows with heads
   std::vector<Ref> refs;
   std::size_t at = 0;  // next of refs, or byte in loaded
   std::size_t extent = 0;
 
   State(Spool::State& from, std::size_t i, bool by_key)
       : spool(from), bucket(std::move(from.buckets[i])), sorted(by_key) {
-    in_memory = bucket.rows * spool.stride <= spool.loadable;
+    in_memory = bucket.bytes <= spool.loadable;
   }
   bool load_more();
   void load_all();
   void add_refs(std::uint64_t base);
 };
 
-// Puts the next rows, in the order of add(), into `loaded`.
+// Puts the next whole rows, in the order of add(), into `loaded`.
 bool Spool::Reader::State::load_more() {
   if (extent < bucket.extents.size()) {
     Extent& from = bucket.extents[extent];
-    const std::uint64_t rows = std::min(
-        from.rows, std::max<std::uint64_t>(1, kLeastBuffer / spool.stride));
-    loaded.resize(static_cast<std::size_t>(rows) * spool.stride);
+    loaded.resize(std::min(from.bytes, kLeastBuffer));
     spool.read(from.offset, loaded);
-    from.offset += loaded.size();
-    from.rows -= rows;
-    if (from.rows == 0) ++extent;
+    std::size_t rows = 0;
+    while (rows < loaded.size()) {
+      const std::size_t row = whole_row(loaded, rows);
+      if (row == 0) break;
+      rows += row;
+    }
+    if (rows == 0) {  // the first one is larger
+      rows = kHead + number_at<Length>(loaded, sizeof(Key));
+      loaded.resize(rows);
+      spool.read(from.offset, loaded);
+    }
+    loaded.resize(rows);
+    from.offset += rows;
+    from.bytes -= rows;
+    if (from.bytes == 0) ++extent;
     return true;
   }
   loaded = std::move(bucket.buffer);
@@ -158,11 +187,9 @@ bool Spool::Reader::State::load_more() {
 }
 
 void Spool::Reader::State::add_refs(std::uint64_t base) {
-  for (std::size_t i = 0; i < loaded.size(); i += spool.stride) {
-    std::uint64_t key = 0;
-    std::memcpy(&key, loaded.data() + i, kKey);
-    refs.push_back({key, base + i});
-  }
+  for (std::size_t i = 0; i < loaded.size(); i += whole_row(loaded, i))
+    refs.push_back({number_at<Key>(loaded, i), base + i + kHead,
+                    number_at<Length>(loaded, i + sizeof(Key))});
 }
 
 // In memory: places are in `loaded`.  Too large for that: the buffer joins the
@@ -170,7 +197,7 @@ void Spool::Reader::State::add_refs(std::uint64_t base) {
 void Spool::Reader::State::load_all() {
   if (!in_memory && !bucket.buffer.empty()) spool.flush(bucket);
   std::vector<std::byte> all;
-  if (in_memory) all.reserve(bucket.rows * spool.stride);
+  if (in_memory) all.reserve(bucket.bytes);
   while (true) {
     const std::uint64_t base = in_memory ? all.size()
                                          : (extent < bucket.extents.size()
@@ -181,7 +208,6 @@ void Spool::Reader::State::load_all() {
     if (in_memory) all.insert(all.end(), loaded.begin(), loaded.end());
   }
   loaded = std::move(all);
-  if (!in_memory) loaded.resize(spool.stride);
   std::stable_sort(refs.begin(), refs.end(),
                    [](const Ref& a, const Ref& b) { return a.key < b.key; });
 }
@@ -194,27 +220,28 @@ Spool::Reader::~Reader() = default;
 
 std::span<const std::byte> Spool::Reader::next() {
   State& s = *state_;
-  const std::size_t row = s.spool.stride - kKey;
   if (s.sorted) {
     if (s.at == s.refs.size()) return {};
-    const std::uint64_t place = s.refs[s.at++].place;
+    const auto& [key, place, length] = s.refs[s.at++];
     if (s.in_memory)
-      return std::span(s.loaded).subspan(static_cast<std::size_t>(place) + kKey,
-                                         row);
+      return std::span(s.loaded).subspan(static_cast<std::size_t>(place),
+                                         length);
+    s.loaded.resize(length);
     s.spool.read(place, s.loaded);
-    return std::span(s.loaded).subspan(kKey);
+    return s.loaded;
   }
   if (s.at == s.loaded.size()) {
     s.at = 0;
     if (!s.load_more()) return {};
   }
-  s.at += s.spool.stride;
-  return std::span(s.loaded).subspan(s.at - row, row);
+  const std::size_t row = whole_row(s.loaded, s.at);
+  s.at += row;
+  return std::span(s.loaded).subspan(s.at - row + kHead, row - kHead);
 }
 
 std::size_t bucket_count(std::size_t row_bytes, std::uint64_t memory) {
   const std::uint64_t buffer =
-      std::max<std::uint64_t>(kLeastBuffer, row_bytes + kKey);
+      std::max<std::uint64_t>(kLeastBuffer, row_bytes + kHead);
   return static_cast<std::size_t>(
       std::max<std::uint64_t>(1, memory / 2 / buffer));
 }

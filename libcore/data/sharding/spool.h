@@ -1,4 +1,4 @@
-// Rows of equal size in buckets that may be larger than memory.
+// Rows in buckets that may be larger than memory.
 //
 // Rows wait in a buffer for each bucket; a full buffer goes to the end of one
 // temporary file, which has no name from the moment it is open, so that no
@@ -18,14 +18,12 @@ namespace dl::data {
 
 class Spool {
  public:
-  // `beside`: a path in the folder that gets the file.  Every row is row_bytes
-  // long and has a key.  About `memory` bytes are used, and never less than
-  // one row a bucket.
-  Spool(std::string beside, std::size_t row_bytes, std::size_t buckets,
-        std::uint64_t memory);
+  // `beside`: a path in the folder that gets the file.  About `memory` bytes
+  // are used, and never less than one row a bucket.
+  Spool(std::string beside, std::size_t buckets, std::uint64_t memory);
   ~Spool();
 
-  // Throws Error: kCantCreate, kIo.
+  // row: of one byte to 1 GiB.  Throws Error: kCantCreate, kIo.
   void add(std::size_t bucket, std::uint64_t key,
            std::span<const std::byte> row);
 
@@ -48,7 +46,7 @@ class Spool {
   std::unique_ptr<State> state_;
 };
 
-// How many buckets to use for data of unknown size and rows of this size.
+// How many buckets to use for data of unknown size and rows of about this size.
 std::size_t bucket_count(std::size_t row_bytes, std::uint64_t memory);
 
 }  // namespace dl::data

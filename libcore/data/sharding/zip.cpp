@@ -67,6 +67,8 @@ class ZipReader::Side {
     check_ids(part, to, n);
     for (auto& [tensor, values] : part.tensors)
       if (const auto as = renamed(tensor)) to.tensors.emplace(*as, values);
+    for (auto& [tensor, stored] : part.encoded)
+      if (const auto as = renamed(tensor)) to.encoded.emplace(*as, stored);
     at_ += n;
     taken_ += n;
   }
@@ -102,7 +104,7 @@ class ZipReader::Side {
  private:
   void open_next() {
     if (next_ == side_.specs.size()) return;
-    reader_.emplace(io::open_source(side_.specs[next_++]));
+    reader_.emplace(io::open_source(side_.specs[next_++]), Form::kStored);
     if (name_.empty()) name_ = reader_->name();
     if (!reader_->metadata().names().empty())
       throw Error{Code::kData,
@@ -193,7 +195,7 @@ bool ZipReader::read(DataSet& set) {
     join_metadata();
     return false;
   }
-  set.tensors.clear();
+  set = {};
   for (const auto& side : sides_) side->take(n, set);
   examples_ += n;
   return true;

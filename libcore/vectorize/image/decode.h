@@ -31,6 +31,12 @@ struct DecodeLimits {
 // Memory: what the pixels take, and as much again while a reader works.
 void decode(std::string_view bytes, const DecodeLimits& limits, Picture& out);
 
+// Whether the bytes are a JPEG file of upright pixels that is decoded as it is:
+// to `channels` of this width and height.
+// Throws Error: kData, it is JPEG, and damaged.
+bool is_jpeg_of(std::string_view bytes, std::int64_t width, std::int64_t height,
+                std::int64_t channels);
+
 // Turns a picture as its orientation says.
 void make_upright(Picture& picture);
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "libcore/base/error.h"
+#include "libcore/data/jpeg.h"
 #include "libcore/vectorize/image/decode.h"
 #include "libcore/vectorize/image/fit.h"
 #include "libcore/vectorize/image/formats.h"
@@ -15,6 +16,7 @@ constexpr std::string_view kFits[] = {"crop", "pad", "stretch"};
 constexpr std::string_view kFilters[] = {"nearest", "bilinear", "bicubic",
                                          "lanczos"};
 constexpr std::string_view kColors[] = {"rgb", "grey", "bgr"};
+constexpr std::string_view kStores[] = {"u8", "jpeg"};
 enum class Color { kRgb, kGrey, kBgr };
 
 constexpr std::string_view kSuffixes[] = {
@@ -48,11 +50,17 @@ class ImageVectorizer : public Vectorizer {
       bad_config("shorter is for fit crop");
     limits_.max_pixels = settings.integer("max_pixels");
     scaled_ = settings.flag("scaled_decoding");
+    jpeg_ = settings.has("store") && settings.word("store", kStores) == 1;
+    if (settings.has("quality"))
+      quality_ = static_cast<int>(settings.integer("quality"));
+    if (jpeg_ && color_ == Color::kBgr)
+      bad_config("store jpeg is for color rgb and grey");
   }
 
   data::Field field() const override {
     return {tensor::DType::kU8,
-            {fit_.height, fit_.width, color_ == Color::kGrey ? 1 : 3}};
+            {fit_.height, fit_.width, channels()},
+            jpeg_ ? data::Encoding::kJpeg : data::Encoding::kNone};
   }
 
   struct Buffers : Workspace {
@@ -60,6 +68,7 @@ class ImageVectorizer : public Vectorizer {
     Picture picture, grey;
     Fitter fitter;
     std::vector<std::uint8_t> small;
+    std::vector<std::byte> jpeg;
   };
   std::unique_ptr<Workspace> workspace() const override {
     return std::make_unique<Buffers>(fit_);
@@ -68,7 +77,46 @@ class ImageVectorizer : public Vectorizer {
   void put(const Record& record, std::int64_t, Workspace* workspace,
            std::span<std::byte> out) const override {
     auto& own = static_cast<Buffers&>(*workspace);
-    decode(record.at(column_), limits_of_decoding(), own.picture);
+    const std::string_view file = record.at(column_);
+    if (!jpeg_) return put_pixels(file, own, out);
+    try {
+      if (keeps(file)) {
+        own.width = fit_.width;
+        own.height = fit_.height;
+        const auto bytes = std::as_bytes(std::span(file));
+        own.jpeg.assign(bytes.begin(), bytes.end());
+        return data::read_jpeg_pixels(own.jpeg, field().shape, out);
+      }
+    } catch (Error& e) {
+      e.add_context(kJpeg.name);
+      throw;
+    }
+    put_pixels(file, own, out);
+    data::write_jpeg(
+        {reinterpret_cast<const std::uint8_t*>(out.data()), out.size()},
+        field().shape, quality_, own.jpeg);
+    data::read_jpeg_pixels(own.jpeg, field().shape, out);
+  }
+
+  std::span<const std::byte> encoded(
+      const Workspace* workspace) const override {
+    return static_cast<const Buffers&>(*workspace).jpeg;
+  }
+
+ private:
+  std::int64_t channels() const { return color_ == Color::kGrey ? 1 : 3; }
+
+  // Whether nothing is to be changed about a file.
+  bool keeps(std::string_view file) const {
+    check_pixels(fit_.width, fit_.height, limits_);
+    const auto [width, height] = resized_to(fit_.width, fit_.height, fit_);
+    return width == fit_.width && height == fit_.height &&
+           is_jpeg_of(file, fit_.width, fit_.height, channels());
+  }
+
+  void put_pixels(std::string_view file, Buffers& own,
+                  std::span<std::byte> out) const {
+    decode(file, limits_of_decoding(), own.picture);
     own.width = own.picture.width;
     own.height = own.picture.height;
     const Picture* picture = &own.picture;
@@ -96,7 +144,6 @@ class ImageVectorizer : public Vectorizer {
     }
   }
 
- private:
   // A filter wants more pixels than it gives: twice as many.
   DecodeLimits limits_of_decoding() const {
     DecodeLimits limits = limits_;
@@ -111,6 +158,8 @@ class ImageVectorizer : public Vectorizer {
   FitOptions fit_;
   DecodeLimits limits_;
   bool scaled_;
+  bool jpeg_;  // examples stay JPEG
+  int quality_ = 90;
 };
 
 }  // namespace
@@ -167,7 +216,21 @@ const VectorizerType image_vectorizer = {
           .kind = KeyKind::kBoolean,
           .fallback = "false",
           .doc = "JPEG is made smaller while it is decoded, to 1/2, 1/4 or 1/8 "
-                 "and twice the size at least: faster, and other bytes."}},
+                 "and twice the size at least: faster, and other bytes."},
+         {.name = "store",
+          .kind = KeyKind::kOneOf,
+          .doc = "Form of an example in the stream: *u8*, its pixels (the "
+                 "default), or *jpeg*, a fifth of them or less, which is "
+                 "decoded when it is read. A "
+                 "JPEG file that has the size and the channels is kept as it "
+                 "is; any other picture is written as JPEG, which changes its "
+                 "pixels a little, for raw data of a model as well.",
+          .words = kStores},
+         {.name = "quality",
+          .kind = KeyKind::kInteger,
+          .doc = "With *store* jpeg: quality of those that are written (90).",
+          .low = 1,
+          .high = 100}},
     .suffixes = kSuffixes,
     .make = [](const RecipeSettings& settings,
                const std::vector<std::string>&) -> std::unique_ptr<Vectorizer> {

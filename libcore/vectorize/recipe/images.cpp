@@ -72,6 +72,8 @@ Recipe recipe_of(const ImageOptions& given) {
   image.set("max_pixels", given.max_pixels, "max-pixels");
   if (given.scaled_decoding)
     image.set("scaled_decoding", true, "scaled-decoding");
+  if (!given.store.empty()) image.set("store", given.store, "store");
+  if (given.store == "jpeg") image.set("quality", given.quality, "quality");
   if (given.labels) {
     if (given.regression) {
       Options number("number", tensors["labels"]);

@@ -22,7 +22,10 @@ class RawExamples : public data::Examples {
   const std::string& name() const override { return name_; }
   const data::Metadata& metadata() const override { return metadata_; }
   bool read(data::DataSet& set) override {
-    if (reader_->read(set)) return true;
+    if (reader_->read(set)) {
+      set.encoded.clear();
+      return true;
+    }
     take_metadata();
     const std::string left = sentence_of(reader_->passed_over());
     if (log_ && !left.empty()) log_(Level::kInfo, left);
@@ -31,7 +34,7 @@ class RawExamples : public data::Examples {
 
  private:
   void take_metadata() {
-    metadata_ = reader_->metadata();
+    metadata_ = reader_->metadata().decoded();
     metadata_.recipe = recipe_;
   }
 

@@ -303,6 +303,12 @@ class RecipeReading : public Reader {
       tensor.vectorizer->put(record, seen[t], workspaces[t].get(), out);
     }
     check_masks(record, workspaces);
+    // Now that all of the record is good.
+    for (std::size_t t = 0; t < tensors_.size(); ++t)
+      if (const auto encoded = set.encoded.find(tensors_[t].name);
+          encoded != set.encoded.end())
+        encoded->second.append(
+            tensors_[t].vectorizer->encoded(workspaces[t].get()));
   }
 
   // A picture among the labels belongs to the one of the features, pixel by

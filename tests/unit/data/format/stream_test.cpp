@@ -190,14 +190,14 @@ TEST_CASE("a shard reads any record and ships it packed") {
   for (const std::size_t i : {2, 0, 1}) {
     const auto n = static_cast<std::int64_t>(i) + 4;
     CHECK(sample::same(shard.read(i), sample::set(n, i + 1)));
-    CHECK(sample::same(unpack_record(shard.read_packed(i), "r"),
+    CHECK(sample::same(unpack_record(shard.read_packed(i), {}, "r"),
                        sample::set(n, i + 1)));
   }
   scratch.write("t", text_of(sample::stream({4, 5, 6}, 1)));
   CHECK(shard.digest() != Shard(scratch / "t").digest());
   Bytes packed = shard.read_packed(0);
   packed.back() ^= std::byte{1};
-  CHECK(fault_of([&] { unpack_record(packed, "r 0"); }) ==
+  CHECK(fault_of([&] { unpack_record(packed, {}, "r 0"); }) ==
         "r 0: checksum differs");
   CHECK(fault_of([&] { Shard("no/such"); }, Code::kNoInput) ==
         "cannot open 'no/such': No such file or directory");
@@ -282,9 +282,10 @@ TEST_CASE("metadata with wrong names are refused") {
 
 TEST_CASE("a record over the limit is refused") {
   const Bytes bytes = sample::stream({1000});
-  StreamReader fits(io::memory_source(bytes), 20000);
+  StreamReader fits(io::memory_source(bytes), Form::kDecoded, 20000);
   CHECK(has(fault_of([&] {
-              StreamReader small(io::memory_source(bytes, "'x'"), 10000);
+              StreamReader small(io::memory_source(bytes, "'x'"),
+                                 Form::kDecoded, 10000);
             }),
             "'x', record 0: the frame unpacks to"));
 }
