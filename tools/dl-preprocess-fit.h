@@ -35,7 +35,7 @@ inline dl::vectorize::Recipe recipe_of(const Args& a) {
     images.regression = a.reader.regression;
     images.classes = a.reader.classes;
     images.id_bytes = a.reader.id_bytes;
-    images.store = a.store;
+    images.store = a.reader.store;
     return dl::vectorize::recipe_of(images);
   }
   const std::string name =

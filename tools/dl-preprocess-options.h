@@ -37,7 +37,6 @@ struct Args {
   std::string recipe, bad_list, part, labels, preview, split, group, list,
       ledger;
   std::string by = "name";
-  std::string store;
   bool print_recipe = false, merge = false, null = false;
   std::int64_t threads = 0, retries = 0;
   const dl::cli::Options* options = nullptr;
@@ -69,7 +68,7 @@ inline void declare_common(dl::cli::Options& opt, Args& a) {
   opt.add("part", &a.part, "I/N",
           "process part I of N (1 to N) alone, to share the work: every N-th "
           "block of --batch examples");
-  opt.add("store", &a.store, "FORM",
+  opt.add("store", &a.reader.store, "FORM",
           "form of features in the stream: images, u8 (pixels, the default) or "
           "jpeg; csv --sequence, padded (the default) or ragged");
   opt.add("threads", &a.threads, "N", "worker threads; 0: one for each core");
@@ -253,7 +252,7 @@ inline void check_options(const Args& a) {
     refuse({"output", "force", "json"}, "does not go with --preview");
   if (a.reader.regression)
     refuse({"label-pattern"}, "does not go with --regression");
-  if (a.store != "jpeg") refuse({"quality"}, "is for --store jpeg");
+  if (a.reader.store != "jpeg") refuse({"quality"}, "is for --store jpeg");
   if (wanted != "images" && a.csv.sequence.empty())
     refuse({"store"}, "is for images, and for csv with --sequence");
   if (a.images.webdataset) refuse({"labels"}, "does not go with --webdataset");

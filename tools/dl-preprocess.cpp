@@ -1,6 +1,8 @@
 // dl-preprocess - turn raw files into a DataSet stream
 // For users: man/dl-preprocess.1.scd.  The formats: libcore/vectorize.
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -60,11 +62,7 @@ std::unique_ptr<dl::vectorize::Reader> open_reader(
   options.threads = threads_of(a);
   std::tie(options.part, options.parts) = part_of(a.part);
   if (format == "idx") return open_idx(inputs, !a.no_labels, options, bad);
-  if (format == "csv") {
-    dl::vectorize::CsvOptions csv = a.csv;
-    csv.store = a.store;
-    return open_csv(inputs, options, csv, bad);
-  }
+  if (format == "csv") return open_csv(inputs, options, a.csv, bad);
   if (format == "svmlight")
     return open_svmlight(inputs, options, a.svmlight, bad);
   if (format == "cifar") return open_cifar(inputs, a.variant, options, bad);
@@ -200,6 +198,11 @@ void run(Args& a, std::vector<std::string> arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef __GLIBC__
+  // The memory of a record is taken again for a later one, not given back.
+  mallopt(M_MMAP_THRESHOLD, 64 << 20);
+  mallopt(M_TRIM_THRESHOLD, 128 << 20);
+#endif
   Args args;
   std::vector<std::string> arguments(argv + (argc > 0), argv + argc);
   const auto has = [&](const char* word) {

@@ -41,7 +41,7 @@ class SequenceReader : public BlockReader {
       : BlockReader(options, bad),
         csv_(csv),
         longer_(parse_longer(csv.longer)),
-        ragged_(is_ragged(csv.store)),
+        ragged_(is_ragged(options.store)),
         table_(inputs, csv.delimiter, csv.header),
         fields_(table_, this->options(), csv_),
         numbered_(bad.tolerant() || csv.missing == "skip" ||

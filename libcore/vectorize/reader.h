@@ -58,6 +58,8 @@ struct ReaderOptions {
   // 0: csv has 32; a raw example ends with no id.
   std::int64_t id_bytes = 0;
   int threads = 1;  // that parse
+  // Form of features in the stream: of csv's sequences, padded or ragged.
+  std::string store = {};
   // The part to take of `parts` parts: every parts-th block from block part - 1
   // on, each of `batch` examples at most.
   std::int64_t part = 1, parts = 1;
@@ -77,8 +79,7 @@ struct CsvOptions {
   std::string sequence;
   std::int64_t steps = 0;       // of the longest sequence
   std::string longer = "fail";  // those that are longer: fail, truncate, skip
-  std::string store;      // form of sequences in the stream: padded, or ragged
-  bool per_step = false;  // a label for each step; else the last row's
+  bool per_step = false;        // a label for each step; else the last row's
   // Column that names an example, which becomes the tensor "id"; of a sequence:
   // its first row's.  "": none.
   std::string id;

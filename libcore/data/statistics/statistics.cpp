@@ -67,11 +67,9 @@ void each_column(const std::array<double, N>&, F&& f) {
   (std::make_index_sequence<N>());
 }
 
-// Two passes over the values at hand: exact where one pass would cancel.
-// Returns how many rows there are.
+// The first pass: sums and ranges.
 template <typename T, typename Doubles>
-std::int64_t gather(const Rows& rows, const T* values, const std::string& name,
-                    Sums<Doubles>& sums) {
+std::int64_t add_up(const Rows& rows, const T* values, Sums<Doubles>& sums) {
   std::int64_t count = 0;
   each_row(rows, [&](std::int64_t row) {
     const T* x = values + row * rows.columns;
@@ -83,6 +81,39 @@ std::int64_t gather(const Rows& rows, const T* values, const std::string& name,
       sums.max[c] = std::max(sums.max[c], value);
     });
   });
+  return count;
+}
+
+// The same of pixels: sums of whole numbers are exact in either type.
+template <std::size_t N>
+std::int64_t add_up(const Rows& rows, const std::uint8_t* values,
+                    Sums<std::array<double, N>>& sums) {
+  std::array<std::int64_t, N> sum{};
+  std::array<std::uint8_t, N> min, max{};
+  min.fill(255);
+  std::int64_t count = 0;
+  each_row(rows, [&](std::int64_t row) {
+    const std::uint8_t* x = values + row * rows.columns;
+    ++count;
+    each_column(sums.mean, [&](std::size_t c) {
+      sum[c] += x[c];
+      min[c] = std::min(min[c], x[c]);
+      max[c] = std::max(max[c], x[c]);
+    });
+  });
+  if (count == 0) return 0;
+  std::ranges::copy(sum, sums.mean.begin());
+  std::ranges::copy(min, sums.min.begin());
+  std::ranges::copy(max, sums.max.begin());
+  return count;
+}
+
+// Two passes over the values at hand: exact where one pass would cancel.
+// Returns how many rows there are.
+template <typename T, typename Doubles>
+std::int64_t gather(const Rows& rows, const T* values, const std::string& name,
+                    Sums<Doubles>& sums) {
+  const std::int64_t count = add_up(rows, values, sums);
   if (count == 0) return 0;
   for (std::size_t c = 0; c < sums.mean.size(); ++c) {
     const bool finite =
@@ -97,13 +128,17 @@ std::int64_t gather(const Rows& rows, const T* values, const std::string& name,
                                    "statistics"};
     sums.mean[c] /= static_cast<double>(count);
   }
+  // Arrays of the loop's own stay in registers, whatever bytes may alias.
+  const Doubles mean = sums.mean;
+  Doubles m2 = sums.m2;
   each_row(rows, [&](std::int64_t row) {
     const T* x = values + row * rows.columns;
-    each_column(sums.mean, [&](std::size_t c) {
-      const double d = static_cast<double>(x[c]) - sums.mean[c];
-      sums.m2[c] += d * d;
+    each_column(mean, [&](std::size_t c) {
+      const double d = static_cast<double>(x[c]) - mean[c];
+      m2[c] += d * d;
     });
   });
+  sums.m2 = m2;
   return count;
 }
 

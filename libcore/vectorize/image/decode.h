@@ -10,9 +10,11 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "libcore/tensor/shape.h"
 #include "libcore/vectorize/image/picture.h"
 
 namespace dl::vectorize {
@@ -31,11 +33,11 @@ struct DecodeLimits {
 // Memory: what the pixels take, and as much again while a reader works.
 void decode(std::string_view bytes, const DecodeLimits& limits, Picture& out);
 
-// Whether the bytes are a JPEG file of upright pixels that is decoded as it is:
-// to `channels` of this width and height.
+// Decodes a JPEG file of upright pixels of just this shape [height, width,
+// channels].  False: it is something else.
 // Throws Error: kData, it is JPEG, and damaged.
-bool is_jpeg_of(std::string_view bytes, std::int64_t width, std::int64_t height,
-                std::int64_t channels);
+bool decode_jpeg_of(std::string_view bytes, const tensor::Shape& shape,
+                    std::span<std::byte> out);
 
 // Turns a picture as its orientation says.
 void make_upright(Picture& picture);

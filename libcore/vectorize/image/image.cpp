@@ -79,17 +79,12 @@ class ImageVectorizer : public Vectorizer {
     auto& own = static_cast<Buffers&>(*workspace);
     const std::string_view file = record.at(column_);
     if (!jpeg_) return put_pixels(file, own, out);
-    try {
-      if (keeps(file)) {
-        own.width = fit_.width;
-        own.height = fit_.height;
-        const auto bytes = std::as_bytes(std::span(file));
-        own.jpeg.assign(bytes.begin(), bytes.end());
-        return data::read_jpeg_pixels(own.jpeg, field().shape, out);
-      }
-    } catch (Error& e) {
-      e.add_context(kJpeg.name);
-      throw;
+    if (keeps(file, out)) {
+      own.width = fit_.width;
+      own.height = fit_.height;
+      const auto bytes = std::as_bytes(std::span(file));
+      own.jpeg.assign(bytes.begin(), bytes.end());
+      return;
     }
     put_pixels(file, own, out);
     data::write_jpeg(
@@ -106,12 +101,12 @@ class ImageVectorizer : public Vectorizer {
  private:
   std::int64_t channels() const { return color_ == Color::kGrey ? 1 : 3; }
 
-  // Whether nothing is to be changed about a file.
-  bool keeps(std::string_view file) const {
+  // Whether nothing is to be changed about a file, whose pixels are put then.
+  bool keeps(std::string_view file, std::span<std::byte> out) const {
     check_pixels(fit_.width, fit_.height, limits_);
     const auto [width, height] = resized_to(fit_.width, fit_.height, fit_);
     return width == fit_.width && height == fit_.height &&
-           is_jpeg_of(file, fit_.width, fit_.height, channels());
+           decode_jpeg_of(file, field().shape, out);
   }
 
   void put_pixels(std::string_view file, Buffers& own,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "libcore/base/error.h"
 #include "libcore/vectorize/image/formats.h"
 
 namespace dl::vectorize {
@@ -63,13 +64,21 @@ bool is_jpeg(std::string_view bytes) {
 
 }  // namespace
 
-bool is_jpeg_of(std::string_view bytes, std::int64_t width, std::int64_t height,
-                std::int64_t channels) {
+bool decode_jpeg_of(std::string_view bytes, const tensor::Shape& shape,
+                    std::span<std::byte> out) try {
   if (!is_jpeg(bytes)) return false;
   data::JpegReader file;
   const data::JpegReader::Header header = file.header(bytes);
-  return header.width == width && header.height == height &&
-         header.components == channels && exif_orientation(header.exif) == 1;
+  if (shape != tensor::Shape{header.height, header.width, header.components} ||
+      exif_orientation(header.exif) != 1)
+    return false;
+  file.start();
+  file.read(reinterpret_cast<std::uint8_t*>(out.data()),
+            static_cast<std::size_t>(shape[1] * shape[2]));
+  return true;
+} catch (Error& e) {
+  e.add_context(kJpeg.name);
+  throw;
 }
 
 const PictureFormat kJpeg = {"JPEG", is_jpeg, read_jpeg, data::jpeg_library};

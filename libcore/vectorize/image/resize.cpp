@@ -55,6 +55,23 @@ std::int32_t fixed(double weight) {
 // Towards 0, as Pillow does.
 std::int64_t cut_off(double x) { return static_cast<std::int64_t>(x); }
 
+void add_halves(Weights& all) {
+  constexpr std::int32_t kLower = (1 << Weights::kLowerBits) - 1;
+  all.each_half = (all.each + 3) / 4 * 8;
+  all.halves.resize(all.sums.size() * static_cast<std::size_t>(all.each_half));
+  std::int16_t* to = all.halves.data();
+  const std::int32_t* from = all.values.data();
+  for (std::size_t i = 0; i < all.sums.size(); ++i) {
+    for (std::int64_t k = 0; k < all.each; ++k) {
+      std::int16_t* four = to + k / 4 * 8 + k % 4;
+      four[0] = static_cast<std::int16_t>(from[k] >> Weights::kLowerBits);
+      four[4] = static_cast<std::int16_t>(from[k] & kLower);
+    }
+    to += all.each_half;
+    from += all.each;
+  }
+}
+
 Weights weights_of(std::int64_t from, std::int64_t to, Filter filter) {
   const Curve curve = curve_of(filter);
   const double scale = static_cast<double>(from) / static_cast<double>(to);
@@ -83,6 +100,7 @@ Weights weights_of(std::int64_t from, std::int64_t to, Filter filter) {
     }
     all.sums.push_back({first, size});
   }
+  add_halves(all);
   return all;
 }
 
@@ -148,7 +166,7 @@ void Resizer::resize(const Picture& in, std::int64_t width, std::int64_t height,
     Picture& to = last ? out : between_;
     if (rows) {
       to.reshape(width, from->height, in.channels);
-      row_.resize(static_cast<std::size_t>(in.width + 1) * 4);
+      row_.resize(static_cast<std::size_t>(in.width + 3) * 4);
       passes().rows(*from, across_.of(in.width, width, filter), row_.data(),
                     to);
     } else {

@@ -32,6 +32,11 @@ struct Weights {
   // behind.
   std::vector<std::int32_t> values;
   std::int64_t each = 0;
+  // The same in two halves of 16 bits, from i * each_half on: of each four the
+  // upper halves, then the lower ones, with zeros behind.
+  static constexpr int kLowerBits = 11;
+  std::vector<std::int16_t> halves;
+  std::int64_t each_half = 0;
 };
 
 // Keeps buffers, and weights, from one picture to the next; used by one thread
