@@ -1,7 +1,8 @@
 """Speed of dl-preprocess images beside Pillow and torchvision, in ratios of user time.
 
 One process each, in turns, best of three: files to arrays, and for us to a stream on
-/dev/null as well, with statistics and compression.  torchvision where it is installed.
+/dev/null as well, with statistics and compression.  A stream of JPEG is also read, as a
+worker reads it, to pixels.  torchvision where it is installed.
 usage: pictures_speed.py [CIFAR-10's pictures, a tar archive]
 """
 
@@ -60,6 +61,10 @@ def compare(name, folder, size):
         "Pillow": [sys.executable, "-c", PILLOW, folder, size],
         "Pillow, draft": [sys.executable, "-c", PILLOW, folder, size, "draft"],
     }
+    stream = folder.parent / "stream.dls"
+    store = [*ours, "--store", "jpeg"]
+    subprocess.run([str(word) for word in [*store, folder, "-o", stream]], check=True)
+    programs |= {"ours, stored as JPEG": [*store, folder], "ours, of a stream of JPEG": ["dl-shard", "--verify", stream]}
     empty = pathlib.Path(tempfile.mkdtemp())
     start = {"Pillow": user_time(sys.executable, "-c", PILLOW, empty, size)}
     try:

@@ -84,28 +84,40 @@ std::int64_t add_up(const Rows& rows, const T* values, Sums<Doubles>& sums) {
   return count;
 }
 
-// The same of pixels: sums of whole numbers are exact in either type.
+// The same of pixels without a mask, in lanes that are a multiple of a pixel:
+// sums of whole numbers are exact in any type and order.
 template <std::size_t N>
 std::int64_t add_up(const Rows& rows, const std::uint8_t* values,
                     Sums<std::array<double, N>>& sums) {
-  std::array<std::int64_t, N> sum{};
-  std::array<std::uint8_t, N> min, max{};
-  min.fill(255);
-  std::int64_t count = 0;
-  each_row(rows, [&](std::int64_t row) {
-    const std::uint8_t* x = values + row * rows.columns;
-    ++count;
-    each_column(sums.mean, [&](std::size_t c) {
-      sum[c] += x[c];
-      min[c] = std::min(min[c], x[c]);
-      max[c] = std::max(max[c], x[c]);
-    });
-  });
-  if (count == 0) return 0;
-  std::ranges::copy(sum, sums.mean.begin());
-  std::ranges::copy(min, sums.min.begin());
-  std::ranges::copy(max, sums.max.begin());
-  return count;
+  if (!rows.used.empty())
+    return add_up<std::uint8_t, std::array<double, N>>(rows, values, sums);
+  constexpr std::size_t kLanes = 16 * N, kMost = 1 << 20;
+  const std::size_t all = static_cast<std::size_t>(rows.rows) * N;
+  for (std::size_t at = 0; at < all;) {
+    std::array<std::uint32_t, kLanes> sum{};
+    std::array<std::uint8_t, kLanes> min, max{};
+    min.fill(255);
+    const std::size_t blocks = std::min(kMost, (all - at) / kLanes);
+    for (std::size_t b = 0; b < blocks; ++b, at += kLanes)
+      for (std::size_t l = 0; l < kLanes; ++l) {
+        const std::uint8_t value = values[at + l];
+        sum[l] += value;
+        min[l] = std::min(min[l], value);
+        max[l] = std::max(max[l], value);
+      }
+    if (blocks < kMost)  // the rest
+      for (std::size_t l = 0; at < all; ++l, ++at) {
+        sum[l] += values[at];
+        min[l] = std::min(min[l], values[at]);
+        max[l] = std::max(max[l], values[at]);
+      }
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      sums.mean[l % N] += sum[l];
+      sums.min[l % N] = std::min<double>(sums.min[l % N], min[l]);
+      sums.max[l % N] = std::max<double>(sums.max[l % N], max[l]);
+    }
+  }
+  return rows.rows;
 }
 
 // Two passes over the values at hand: exact where one pass would cancel.
