@@ -55,7 +55,7 @@ finish c
 check sent.safetensors.run
 grep -q "cannot open 3 of the shards" sent.err && echo "records were sent"
 cmp files.safetensors sent.safetensors && echo "same bytes"
-# Of the master's metadata, only the recipe differs.
+# Metadata differ by the recipe alone.
 python3 - <<'PY'
 import json
 def weights(name):

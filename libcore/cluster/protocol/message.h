@@ -47,7 +47,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,7 +59,6 @@
 #include "libcore/cluster/protocol/message_tree.h"
 #include "libcore/cluster/protocol/message_type.h"
 #include "libcore/data/alignment.h"
-#include "libcore/data/format/metadata.h"
 
 namespace dl::cluster {
 
@@ -86,11 +84,10 @@ struct Hello {
   static Hello from_message(const Message& message);
 };
 
-// A shard as workers know it.  `digest` is that of its end mark: a file that
-// differs is not used.
+// A shard as workers know it.
 struct ShardInfo {
-  std::string path;  // absolute path, as the master was given it
-  std::uint64_t digest = 0;
+  std::string path;          // absolute path, as the master was given it
+  std::uint64_t digest = 0;  // digest of its end mark: no other file is used
   std::vector<std::int64_t> records;  // number of examples in each
   data::Alignment alignment = {};     // order of its columns, without the note
   std::map<std::string, data::Field> encoded = {};  // Shard::encoded()

@@ -30,7 +30,8 @@ struct Encoded {
   tensor::DType dtype = tensor::DType::kU8;
   tensor::Shape value;  // of one: [] of the bytes of a file, else of a step
   std::vector<std::byte> bytes;
-  // Of each example's first value, and the end of the last: rising from 0.
+  // Places of each example's first value, and the end of the last: rising from
+  // 0.
   std::vector<std::int64_t> offsets = {0};
 
   std::int64_t examples() const {
