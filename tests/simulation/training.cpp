@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "libcore/base/error.h"
+#include "libcore/cluster/master/health/own_loss.h"
 #include "libcore/eval/model.h"
 #include "tests/simulation/worker.h"
 
@@ -84,6 +85,7 @@ Training::Training(const RunConfig& plan, const HostModel& model,
   hooks.welcome = [&plan] { return plan.welcome(); };
   hooks.save = [] { return std::string(); };
   hooks.keep_best = [] {};
+  measure_losses(plan, context_);
   coordinator_.emplace(context_, hooks, 0, 0);
   if (!apply && plan.settings.mode == Mode::kSharing)
     world_.history = &history_;

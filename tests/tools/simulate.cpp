@@ -9,8 +9,9 @@
 // Equal options give equal bytes.
 //
 // Standard output has a line for each epoch, and last one of JSON: what
-// dl-master --json reports, with "epoch_results" and "hosts"; of a run that
-// could not go on, just those and "stopped", why.
+// dl-master --json reports, with "epoch_results", "hosts" and "verdict": the
+// status that dl-master ends with and the sentence that it says; of a run that
+// could not go on, just the first two and "stopped", why.
 
 #include <cstdio>
 #include <exception>
@@ -21,6 +22,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/cli/tool.h"
+#include "libcore/cluster/master/health/final_warnings.h"
 #include "libcore/cluster/run_config/run_config.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/hex.h"
@@ -150,6 +152,20 @@ dl::Log quiet_log() {
   };
 }
 
+// The last words of dl-master on a model that ended so.
+Json verdict_on(const Args& a, const dl::cluster::RunConfig& plan,
+                const dl::cluster::RunState& state) {
+  dl::cluster::Outcome outcome;
+  dl::cluster::judge(
+      a.master, plan, [](std::uint64_t) { return std::string(); }, state,
+      outcome);
+  if (outcome.verdict)
+    return {{"status", static_cast<int>(outcome.verdict->code())},
+            {"text", outcome.verdict->what()}};
+  return {{"status", 0},
+          {"text", outcome.remark.empty() ? outcome.note : outcome.remark}};
+}
+
 // Returns the report; state: as it ended.
 Json train(const Args& a, const dl::cluster::RunConfig& plan,
            const std::function<void(const simulated::EpochResult&)>& told,
@@ -188,6 +204,7 @@ void run(Args& a) {
   try {
     dl::cluster::RunState state;
     json = train(a, plan, told, looks, state);
+    json["verdict"] = verdict_on(a, plan, state);
     json["parameters_digest"] =
         dl::io::hex(dl::io::digest(std::as_bytes(std::span(state.parameters))));
   } catch (const Error& error) {

@@ -60,13 +60,13 @@ void LossWatch::expect(double chance) {
 
 void LossWatch::add(std::uint64_t version, std::int64_t batches,
                     std::int64_t examples, double loss_sum, double applied,
-                    std::span<const float> parameters,
-                    std::uint64_t staleness) {
+                    std::span<const float> parameters, std::uint64_t staleness,
+                    bool together) {
   if (examples <= 0 || batches <= 0 || !std::isfinite(loss_sum)) return;
   if (batches_ == 0) begun_ = version > 0 ? version - 1 : 0;
   if (blocks_ == 0 && batches_ == 0 && sound_ == 0) sound_ = begun_;
   note_bend(loss_sum / static_cast<double>(examples), batches);
-  note_jump(loss_sum / static_cast<double>(examples), batches);
+  note_jump(loss_sum / static_cast<double>(examples), batches == 1 || together);
   batches_ += batches;
   examples_ += examples;
   loss_sum_ += loss_sum;
@@ -79,8 +79,8 @@ void LossWatch::add(std::uint64_t version, std::int64_t batches,
 
 // Networks may start high, but not those that a round of several mini-batches
 // has trained.
-void LossWatch::note_jump(double loss, std::int64_t batches) {
-  if (!begun_with_) begun_with_ = batches == 1 ? loss : 0;
+void LossWatch::note_jump(double loss, bool together) {
+  if (!begun_with_) begun_with_ = together ? loss : 0;
   if (!chance_) return;
   const bool left = smoothed_ < kLeft * *chance_;
   if (!left && loss <= kRise * highest_start()) return;
@@ -94,6 +94,18 @@ double LossWatch::highest_start() const {
 
 bool LossWatch::has_jumped() const {
   return jump_ > 0 && jump_ > kJump * highest_start();
+}
+
+bool LossWatch::asks_for_start() const {
+  return begun_with_ == 0.0 && jump_ > 0 && jumped_ == 0 &&
+         (has_died() || may_have_died());
+}
+
+void LossWatch::begun_with(double loss) {
+  begun_with_ = loss;
+  if (jump_ > kRise * highest_start()) return;
+  jump_ = 0;
+  dead_blocks_ = 0;
 }
 
 // The loss of a block.

@@ -49,9 +49,10 @@ class LossWatch {
   // the parameters.  loss_sum: mean loss of each mini-batch times its examples,
   // before the update.  applied: sum of |what was added to parameters|; 0: not
   // known.  staleness: so many updates before it had not been seen by it.
+  // together: all its mini-batches had the parameters from before it.
   void add(std::uint64_t version, std::int64_t batches, std::int64_t examples,
            double loss_sum, double applied, std::span<const float> parameters,
-           std::uint64_t staleness = 0);
+           std::uint64_t staleness = 0, bool together = false);
 
   // Whether training has gone wrong, and has not mended itself.
   bool wrong() const { return evidence_ >= enough() || has_died(); }
@@ -69,6 +70,12 @@ class LossWatch {
   // Whether a loss has jumped, and no block since then was better than a
   // constant prediction.
   bool has_jumped() const;
+  // Whether the loss jumped in the first block, and the network looks dead; it
+  // may have begun with such a loss, as the first call was of a replica that
+  // trained.
+  bool asks_for_start() const;
+  // The answer: the loss of the parameters that it began with.
+  void begun_with(double loss);
   // Whether the newest loss is twice that of a constant prediction, where that
   // is known.
   bool is_worse_than_chance() const;
@@ -125,7 +132,7 @@ class LossWatch {
 
   bool has_died() const;
   double highest_start() const;
-  void note_jump(double loss, std::int64_t batches);
+  void note_jump(double loss, bool together);
   void count_dead(double loss);
   void close_block(std::span<const float> parameters, std::int64_t least);
   void note_bend(double loss, std::int64_t batches);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -192,7 +193,9 @@ Outcome Master::finished() {
     events_->write("report", json);
   }
   Outcome result{"", json};
-  if (!options_.estimate) judge(options_, plan_, store_, state_, result);
+  if (!options_.estimate)
+    judge(options_, plan_, std::bind_front(&RunStore::where_model, &store_),
+          state_, result);
   return result;
 }
 
@@ -317,7 +320,7 @@ void Master::start() {
                               std::to_string(bad.epoch + 1) +
                               " and stays out; --fresh takes it back");
   context_->loss_of_chance = plan_.loss_of_chance;
-  context_->label_weight = plan_.label_weight;
+  context_->accuracy_of_chance = plan_.accuracy_of_chance;
   context_->remedy_of_scale = remedy_of_scale(plan_);
   context_->shared_updater = plan_.shared_updater;
   // A worker that shares gradients has no updater of its own.
@@ -566,7 +569,8 @@ Outcome Master::trained() {
           lack_of_model(options_, context_->report, context_->state);
       !lack.empty())
     log_(Level::kWarning, lack);
-  judge(options_, plan_, store_, context_->state, result);
+  judge(options_, plan_, std::bind_front(&RunStore::where_model, &store_),
+        context_->state, result);
   // A run that went wrong may be looked at, and gone back to.
   if (!result.verdict) store_.tidy(context_->state);
   return result;

@@ -59,7 +59,7 @@ struct RunContext {
   std::vector<std::string> training_files, evaluation_files;
   RunState state;
   std::optional<double> loss_of_chance;  // nn/data/baseline_loss.h
-  std::optional<double> label_weight;    // weight of labels in loss_of_chance
+  double accuracy_of_chance = 0;         // baseline of the metric
   std::string remedy_of_scale;           // final_warnings.h
   // Set if gradients are shared.
   std::optional<nn::UpdaterConfig> shared_updater;
@@ -91,6 +91,9 @@ struct RunContext {
                    std::span<const float>) -> std::optional<OwnLoss> {
     return std::nullopt;
   };
+  // The same of the parameters that the run began with.
+  std::function<std::optional<OwnLoss>()> loss_at_start =
+      []() -> std::optional<OwnLoss> { return std::nullopt; };
   std::optional<Error> failure;     // see fail()
   std::optional<Error> gone_wrong;  // see result_handler.h; names no remedy
   bool save_soon = false;           // a checkpoint is due now

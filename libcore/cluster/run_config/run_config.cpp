@@ -205,17 +205,14 @@ void compile(RunConfig& plan, bool dry) {
   plan.statistics = network.statistics().elements();
   plan.updater_state = network.updater_state().elements();
   plan.memory = network.memory_bytes();
-  plan.loss_of_chance =
-      nn::loss_of_chance(plan.model.config, network.output(),
-                         plan.model.normalizers.output(0), plan.label_weight);
-  if (plan.loss_of_chance)
-    plan.label_weight =
-        plan.label_weight.value_or(1) * nn::loss_weight_of(plan.model.config);
+  plan.loss_of_chance = nn::loss_of_chance(
+      plan.model.config, plan.model.normalizers, plan.label_count);
+  plan.accuracy_of_chance =
+      nn::accuracy_of_chance(plan.model.config, plan.settings.metric);
   // Nobody knows what weights of examples make of it.
-  if (const auto mask = plan.model.data.schema.find("labels_mask");
-      mask != plan.model.data.schema.end() &&
-      tensor::is_real(mask->second.dtype))
-    plan.loss_of_chance.reset();
+  for (const auto& [name, field] : plan.model.data.schema)
+    if (name.starts_with("labels_mask") && tensor::is_real(field.dtype))
+      plan.loss_of_chance.reset();
 }
 
 Json shards_of(const std::unique_ptr<MasterData>& data) {
@@ -433,8 +430,8 @@ RunConfig make_run_config(const MasterOptions& options,
               "there");
           read_all(*plan.training, options, "class_weights", log, take);
         });
-    plan.label_weight = nn::mean_label_weight(
-        plan.model.config, metadata, [&](const auto& take) {
+    plan.label_count =
+        nn::count_labels(plan.model.config, metadata, [&](const auto& take) {
           read_some(*plan.training, kManyLabels, take);
         });
     describe_data(plan.model, metadata);

@@ -15,6 +15,7 @@
 #include "libcore/cluster/protocol/message_limits.h"
 #include "libcore/cluster/run_config/master_options.h"
 #include "libcore/cluster/run_dir/run_state.h"
+#include "libcore/nn/data/baseline_loss.h"
 #include "libcore/nn/model/model.h"
 #include "libcore/nn/model/transfer.h"
 
@@ -36,10 +37,11 @@ struct RunConfig {
   std::vector<nn::LayerSummary> layers;
   // Numbers of reals.
   std::int64_t parameters = 0, statistics = 0, updater_state = 0;
-  std::size_t memory = 0;                // bytes of a replica with one thread
-  std::optional<double> loss_of_chance;  // nn/data/baseline_loss.h
-  // Weight of labels in loss_of_chance, by class and loss weights.
-  std::optional<double> label_weight;
+  std::size_t memory = 0;  // bytes of a replica with one thread
+  // Baselines of the training data, nn/data/baseline_loss.h.
+  std::optional<nn::LabelCount> label_count;
+  std::optional<double> loss_of_chance;
+  double accuracy_of_chance = 0;  // by the metric
 
   // Settles the settings' mode, or another one: sharing, or sync with so many
   // slots.

@@ -161,7 +161,8 @@ void apply_round(const LogEntry& entry, RunState& state) {
   state.committed = std::move(committed);
   state.version = entry.sequence;
   state.iteration += record.steps;
-  state.count(entry.count, entry.examples, entry.loss_sum, 0);
+  state.count(entry.count, entry.examples, entry.loss_sum, 0, 0,
+              record.steps == 1);
 }
 
 }  // namespace dl::cluster

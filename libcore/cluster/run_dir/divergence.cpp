@@ -18,6 +18,7 @@ constexpr double kNoBetter = 0.98;     // ... that are as good as it
 constexpr std::int64_t kSome = 16;     // blocks; before, it is early
 constexpr std::int64_t kFew = 100;     // examples, for these
 constexpr double kSure = 2;            // standard errors of a loss
+constexpr double kInDoubt = 4;         // ... that do not tell
 constexpr double kAlike = 0.002;       // losses, as a share
 constexpr double kMostError = 0.05;    // ... that may be by chance
 constexpr double kClearly = 0.9;       // ... that are lower without doubt
@@ -46,24 +47,26 @@ bool has_few_steps(const HeldOut& held_out) {
   return held_out.steps && *held_out.steps < kFewSteps;
 }
 
+// The loss of a prediction that is always the same and knows nothing of the
+// data, if that can be told.
+std::optional<double> loss_of_chance(const HeldOut& held_out) {
+  return held_out.loss_of_chance ? held_out.loss_of_chance
+                                 : held_out.constant_loss;
+}
+
 // The lowest loss that a prediction can have which is always the same.
 std::optional<double> loss_of_constant(const HeldOut& held_out) {
-  if (!held_out.loss_of_chance || !held_out.constant_loss)
-    return held_out.loss_of_chance;
-  return std::min(*held_out.loss_of_chance, *held_out.constant_loss);
+  const std::optional<double> chance = loss_of_chance(held_out);
+  if (!held_out.constant_loss) return chance;
+  return std::min(*chance, *held_out.constant_loss);
 }
 
 // A score that needs nothing learnt, of those that should be high.
 double score_of_chance(const HeldOut& held_out) {
   if (held_out.metric.ends_with("auc")) return 0.5;
-  const bool accuracy = held_out.metric.ends_with("accuracy");
-  const double equal = accuracy && held_out.loss_of_chance
-                           ? std::exp(-*held_out.loss_of_chance /
-                                      held_out.label_weight.value_or(1))
-                           : 0;
-  return held_out.metric == "accuracy"
-             ? std::max(equal, held_out.constant_accuracy.value_or(0))
-             : equal;
+  if (held_out.metric != "accuracy") return held_out.accuracy_of_chance;
+  return std::max(held_out.accuracy_of_chance,
+                  held_out.constant_accuracy.value_or(0));
 }
 
 // Between two scores of so many examples that are no better than each other.
@@ -131,10 +134,10 @@ std::optional<double> last_loss(const RunState& state) {
 // of the epoch no better; though it may always have been.
 bool is_as_bad(const RunState& state, const HeldOut& held_out, double times) {
   const std::optional<double> loss = last_loss(state);
-  if (!held_out.loss_of_chance || !loss || has_few_steps(held_out))
+  if (!loss_of_chance(held_out) || !loss || has_few_steps(held_out))
     return false;
   const double chance =
-      times > 1 ? *held_out.loss_of_chance : *loss_of_constant(held_out);
+      times > 1 ? *loss_of_chance(held_out) : *loss_of_constant(held_out);
   return *loss >= times * chance &&
          (state.watch.blocks() == 0 ||
           state.watch.level() >= kNoBetter * chance) &&
@@ -143,7 +146,7 @@ bool is_as_bad(const RunState& state, const HeldOut& held_out, double times) {
 
 std::string worse_than_chance(const RunState& state, const HeldOut& held_out) {
   if (!is_as_bad(state, held_out, kWorse)) return "";
-  const Pair pair = pair_of(*last_loss(state), *held_out.loss_of_chance);
+  const Pair pair = pair_of(*last_loss(state), *loss_of_chance(held_out));
   return "the loss is " + pair.loss + ", and a constant prediction has " +
          pair.other;
 }
@@ -183,8 +186,8 @@ namespace {
 std::optional<LossWatch::Brief> high_brief(const RunState& state,
                                            const HeldOut& held_out) {
   auto brief = state.watch.brief();
-  if (!brief || !held_out.loss_of_chance ||
-      brief->loss < kNoBetter * *held_out.loss_of_chance ||
+  const auto chance = loss_of_constant(held_out);
+  if (!brief || !chance || brief->loss < kNoBetter * *chance ||
       beats_chance(state.history, held_out))
     return std::nullopt;
   return brief;
@@ -225,7 +228,7 @@ bool is_certain(const LossWatch::Brief& brief,
 // Whether the loss is no lower than that of the best constant prediction, whose
 // probabilities are the shares of the classes.  The losses of a whole epoch
 // tell; of the first one only its last, within their error where all held-out
-// examples are put into one class.
+// examples are put into one class, if nobody has measured it.
 bool is_constant(const RunState& state, const HeldOut& held_out) {
   if (!held_out.constant_loss) return false;
   const double constant = *held_out.constant_loss;
@@ -244,19 +247,30 @@ bool is_constant(const RunState& state, const HeldOut& held_out) {
 
 }  // namespace
 
+bool is_in_doubt(const RunState& state, const HeldOut& held_out) {
+  const auto recent = state.watch.recent();
+  if (!held_out.constant_loss || !recent || state.history.size() > 1 ||
+      has_few_steps(held_out))
+    return false;
+  const double constant = *held_out.constant_loss;
+  return std::fabs(recent->loss - constant) <=
+         std::max(kInDoubt * recent->error, kMostError * constant);
+}
+
 bool is_no_better(const RunState& state, const HeldOut& held_out) {
   if (has_few_steps(held_out)) return false;
   if (const auto brief = high_brief(state, held_out))
-    return is_certain(*brief, state.history, *held_out.loss_of_chance);
+    return is_certain(*brief, state.history, *loss_of_constant(held_out));
   const auto recent = state.watch.recent();
-  if (!held_out.loss_of_chance || !recent ||
+  if (!loss_of_chance(held_out) || !recent ||
       beats_chance(state.history, held_out))
     return false;
+  if (held_out.beats_constant) return !*held_out.beats_constant;
   const double loss = state.history.size() > 1
                           ? std::min(recent->loss, state.history.back().loss)
                           : recent->loss;
   // The error of losses that were much higher before is too large.
-  const double chance = *held_out.loss_of_chance;
+  const double chance = *loss_of_chance(held_out);
   // Blocks of a short run may be nearly all of it.
   if (is_constant(state, held_out)) return true;
   if (recent->last < kClearly * chance) return false;
@@ -266,7 +280,7 @@ bool is_no_better(const RunState& state, const HeldOut& held_out) {
 
 std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
   if (has_few_steps(held_out)) return "";
-  const bool never = held_out.loss_of_chance && state.watch.learnt_nothing() &&
+  const bool never = loss_of_chance(held_out) && state.watch.learnt_nothing() &&
                      !beats_chance(state.history, held_out);
   if (!never && !is_as_bad(state, held_out, kNoBetter) &&
       !is_no_better(state, held_out))
@@ -275,8 +289,8 @@ std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
   if (const auto recent = state.watch.recent(); recent && !loss)
     loss = recent->loss;
   if (!loss) loss = state.watch.brief()->loss;
-  const double chance = never || *loss >= *held_out.loss_of_chance
-                            ? *held_out.loss_of_chance
+  const double chance = never || *loss >= *loss_of_chance(held_out)
+                            ? *loss_of_chance(held_out)
                             : *loss_of_constant(held_out);
   const Pair pair = pair_of(*loss, chance);
   return "the loss is " + pair.loss +
@@ -301,30 +315,32 @@ std::string too_short_text(const std::string& after, double loss,
 
 std::string too_short(const RunState& state, const HeldOut& held_out) {
   const auto brief = high_brief(state, held_out);
-  if (brief && (has_few_steps(held_out) ||
-                !is_certain(*brief, state.history, *held_out.loss_of_chance)))
+  if (brief &&
+      (has_few_steps(held_out) ||
+       !is_certain(*brief, state.history, *loss_of_constant(held_out))))
     return too_short_text(std::to_string(brief->batches) + " mini-batches of " +
                               std::to_string(brief->examples) + " examples",
-                          brief->loss, *held_out.loss_of_chance);
+                          brief->loss, *loss_of_constant(held_out));
   const auto recent = state.watch.recent();
-  if (!has_few_steps(held_out) || !recent || !held_out.loss_of_chance ||
-      recent->loss < kNoBetter * *held_out.loss_of_chance ||
+  const auto chance = loss_of_constant(held_out);
+  if (!has_few_steps(held_out) || !recent || !chance ||
+      recent->loss < kNoBetter * *chance ||
       beats_chance(state.history, held_out))
     return "";
   const std::int64_t steps = *held_out.steps;
   return too_short_text(
              std::to_string(steps) + (steps == 1 ? " step" : " steps"),
-             recent->loss, *held_out.loss_of_chance) +
+             recent->loss, *chance) +
          ", or smaller mini-batches";
 }
 
 std::string high_loss(const RunState& state, const HeldOut& held_out) {
   const std::optional<double> loss = last_loss(state);
-  if (!loss || !held_out.loss_of_chance ||
-      *loss < kWorse * *held_out.loss_of_chance ||
+  const auto chance = loss_of_chance(held_out);
+  if (!loss || !chance || *loss < kWorse * *chance ||
       !beats_chance(state.history, held_out))
     return "";
-  const Pair pair = pair_of(*loss, *held_out.loss_of_chance);
+  const Pair pair = pair_of(*loss, *chance);
   return "the loss is " + pair.loss + ", and a constant prediction has " +
          pair.other + ", though the held-out " + held_out.metric + " is " +
          metric_text(state.history.back().metrics.at(held_out.metric)) +

@@ -22,12 +22,14 @@ struct HeldOut {
   std::string metric;
   std::int64_t examples = 0;
   std::optional<double> loss_of_chance;  // nn/data/baseline_loss.h
-  // Weight of labels in that.
-  std::optional<double> label_weight = std::nullopt;
+  double accuracy_of_chance = 0;         // baseline of the metric
   // The loss on training data of the best constant prediction, and its accuracy
   // on held-out data.
   std::optional<double> constant_loss = std::nullopt,
                         constant_accuracy = std::nullopt;
+  // Whether the model has a lower loss than any constant prediction, on the
+  // same examples; none if not measured.
+  std::optional<bool> beats_constant = std::nullopt;
   // Updater steps so far; none if there are enough.
   std::optional<std::int64_t> steps = std::nullopt;
 };
@@ -42,6 +44,9 @@ std::string lost_score(std::span<const EpochScore> history,
 // Verdict on a finished run that has learnt nothing: so much, as a clause; ""
 // of all others.
 std::string learnt_nothing(const RunState& state, const HeldOut& held_out);
+// Whether losses of the run's only epoch are too near that of the best constant
+// prediction to tell it from the model: beats_constant is wanted.
+bool is_in_doubt(const RunState& state, const HeldOut& held_out);
 // Whether, within the error of its losses, its model is no better than a
 // constant prediction.
 bool is_no_better(const RunState& state, const HeldOut& held_out);

@@ -56,11 +56,11 @@ double RunState::loss() const {
 
 void RunState::count(std::int64_t batches, std::int64_t trained_examples,
                      double their_loss_sum, double applied,
-                     std::uint64_t staleness) {
+                     std::uint64_t staleness, bool together) {
   examples += trained_examples;
   loss_sum += their_loss_sum;
   watch.add(version, batches, trained_examples, their_loss_sum, applied,
-            parameters, staleness);
+            parameters, staleness, together);
 }
 
 void RunState::replace_losses(double their_loss_sum,

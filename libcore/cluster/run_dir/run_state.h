@@ -87,10 +87,10 @@ struct RunState {
   double loss() const;  // mean loss of the epoch; NaN before the first
 
   // Counts the training behind an update or a round that was applied and is
-  // counted in version.  applied, staleness: as in LossWatch::add().
+  // counted in version.  The others: as in LossWatch::add().
   void count(std::int64_t batches, std::int64_t trained_examples,
-             double their_loss_sum, double applied,
-             std::uint64_t staleness = 0);
+             double their_loss_sum, double applied, std::uint64_t staleness = 0,
+             bool together = false);
 
   // Puts a mean in the place of losses of the epoch so far that were false.
   void replace_losses(double their_loss_sum, std::int64_t trained_examples,

@@ -26,8 +26,7 @@ Replica::Replica(const nn::NetworkConfig& config,
                                              std::move(lanes), true,
                                              std::span<const float>{}, start);
     if (start == nn::Start::kLater) network_->reset_updater_state();
-    loss_of_chance_ =
-        nn::loss_of_chance(config, network_->output(), normalizers.output(0));
+    loss_of_chance_ = nn::loss_of_chance(config, normalizers);
   } catch (const std::bad_alloc&) {
     throw Error{Code::kUnavailable,
                 "not enough memory for this network with mini-batches of " +

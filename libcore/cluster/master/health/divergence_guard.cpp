@@ -28,13 +28,16 @@ bool DivergenceGuard::watch_training(bool ending) {
     note_divergence(error.what());
     return false;
   }
-  const LossWatch& watch = context_.state.watch;
+  LossWatch& watch = context_.state.watch;
   if (context_.phase && !ending) look_at_losses();
+  if (watch.asks_for_start())
+    if (const std::optional<OwnLoss> start = context_.loss_at_start())
+      watch.begun_with(start->loss);
   if (watch.sound()) said_ = false;
   // Nothing may be wrong: it stops nobody, and is tried once.
   if (!watch.wrong() && watch.may_have_died() && context_.phase && !ending) {
     if (go_back(watch.describe())) return true;
-    context_.state.watch.trust();
+    watch.trust();
   }
   if (!watch.wrong() || said_ || !context_.phase || ending) return false;
   if (blame_worker()) return false;
@@ -175,7 +178,7 @@ void DivergenceGuard::watch_score() {
   const auto lost = [&](std::span<const EpochScore> upto) {
     return lost_score(upto,
                       {context_.settings.metric, context_.evaluation.examples(),
-                       context_.loss_of_chance, context_.label_weight});
+                       context_.loss_of_chance, context_.accuracy_of_chance});
   };
   const std::string now = lost(history);
   if (now.empty()) return;

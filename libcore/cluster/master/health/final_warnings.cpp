@@ -1,5 +1,6 @@
 #include "libcore/cluster/master/health/final_warnings.h"
 
+#include "libcore/cluster/master/health/own_loss.h"
 #include "libcore/cluster/run_config/choose_normalizers.h"
 #include "libcore/cluster/run_config/oddities.h"
 #include "libcore/cluster/run_dir/divergence.h"
@@ -10,6 +11,7 @@ namespace dl::cluster {
 namespace {
 
 constexpr std::int64_t kMostLabels = 65536;  // counted
+constexpr std::int64_t kMostNumbers = 1 << 22, kFewLabels = 512;
 
 bool has_constant_features(const data::Metadata& metadata) {
   const auto& known = metadata.statistics;
@@ -26,16 +28,18 @@ std::string remedy(const RunConfig& plan, const RunState& state,
                            plan.distance_moved(state.parameters));
 }
 
-// By some of the labels; nothing: they cannot be read any more.
+// By some of the targets; nothing: they cannot be read any more.
 std::optional<nn::BestConstant> constant_of(const RunConfig& plan,
                                             MasterData& data) {
   constexpr double kSure = 2;
   try {
+    const std::int64_t most =
+        std::clamp(kMostNumbers / nn::target_size(plan.model.config),
+                   kFewLabels, kMostLabels);
     auto best = nn::best_constant(
-        plan.model.config, data.metadata(),
-        [&](const auto& take) { read_some(data, kMostLabels, take); });
-    if (best && data.examples() > kMostLabels)
-      best->loss -= kSure * best->error;
+        plan.model.config, data.metadata(), plan.model.normalizers,
+        [&](const auto& take) { read_some(data, most, take); });
+    if (best && data.examples() > most) best->loss -= kSure * best->error;
     return best;
   } catch (const Error&) {
     return std::nullopt;
@@ -45,17 +49,18 @@ std::optional<nn::BestConstant> constant_of(const RunConfig& plan,
 HeldOut held_out_of(const RunConfig& plan, const RunState& state) {
   HeldOut held_out{plan.settings.metric,
                    plan.evaluation ? plan.evaluation->examples() : 0,
-                   plan.loss_of_chance, plan.label_weight};
+                   plan.loss_of_chance, plan.accuracy_of_chance};
   held_out.steps = in_rounds(plan.settings.mode)
                        ? state.iteration - plan.iteration
                        : static_cast<std::int64_t>(state.version);
-  if (!held_out.loss_of_chance) return held_out;
   if (plan.training)
     if (const auto best = constant_of(plan, *plan.training))
       held_out.constant_loss = best->loss;
-  if (plan.evaluation)
+  if (plan.evaluation && held_out.metric == "accuracy")
     if (const auto best = constant_of(plan, *plan.evaluation))
       held_out.constant_accuracy = best->accuracy;
+  if (is_in_doubt(state, held_out))
+    held_out.beats_constant = beats_constant(plan, state);
   return held_out;
 }
 
@@ -68,7 +73,8 @@ std::string remedy_of_scale(const RunConfig& plan) {
 }
 
 void judge(const MasterOptions& options, const RunConfig& plan,
-           const RunStore& store, const RunState& state, Outcome& outcome) {
+           const std::function<std::string(std::uint64_t)>& where_model,
+           const RunState& state, Outcome& outcome) {
   const HeldOut held_out = held_out_of(plan, state);
   const bool ignores =
       limits_of(options).on_divergence == OnDivergence::kIgnore;
@@ -91,7 +97,7 @@ void judge(const MasterOptions& options, const RunConfig& plan,
   if (!plan.keep_best)
     text += "; '" + options.output + "' is what it ended with";
   const std::string better =
-      store.where_model(better_version(state, plan.settings.metric));
+      where_model(better_version(state, plan.settings.metric));
   if (!better.empty()) text += "; " + better;
   text += "; " + remedy_of_scale(plan) + divergence_remedy(plan.settings.mode);
   if (!ignores && !plan.keep_best)

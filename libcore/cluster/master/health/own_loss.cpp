@@ -18,6 +18,7 @@ namespace dl::cluster {
 namespace {
 
 constexpr std::int64_t kSampled = 16, kFewSampled = 3;  // mini-batches
+constexpr std::int64_t kCompared = 1024;                // examples
 constexpr std::int64_t kMostInBatch = 64;               // examples
 constexpr double kOwnSeconds = 2, kOtherSeconds = 0.1;
 constexpr std::size_t kSampleCache = std::size_t{64} << 20;
@@ -56,6 +57,8 @@ std::optional<OwnLoss> summary(std::span<const double> losses) {
 struct Measured {
   std::span<const float> parameters, statistics;
   double seconds;
+  std::int64_t examples = 0;                       // at the least
+  CheckRecord seen = [](const data::DataSet&) {};  // told of each mini-batch
 };
 
 // Throws Error: kData, kNoInput, kIo, a record cannot be read.
@@ -81,11 +84,13 @@ std::optional<OwnLoss> measure(const RunConfig& plan, const RunState& state,
   put(network, network.statistics(), of.statistics);
   std::vector<double> losses;
   LoadedBatch batch;
-  const std::int64_t count = std::min(kSampled, epoch.batches());
+  const std::int64_t count =
+      std::min(std::max(kSampled, of.examples / size), epoch.batches());
   for (std::int64_t i = 0; i < count; ++i) {
     assemble(epoch, i * epoch.batches() / count, store, batch);
     losses.push_back(loss_of(network, network.batch_of(batch.set),
                              static_cast<std::uint64_t>(i)));
+    of.seen(batch.set);
     if (monotonic_seconds() - began > of.seconds &&
         std::ssize(losses) >= kFewSampled)
       break;
@@ -94,6 +99,22 @@ std::optional<OwnLoss> measure(const RunConfig& plan, const RunState& state,
 }
 
 }  // namespace
+
+std::optional<bool> beats_constant(const RunConfig& plan,
+                                   const RunState& state) try {
+  std::optional<OwnLoss> own;
+  const auto constant = nn::best_constant(
+      plan.model.config, plan.training->metadata(), plan.model.normalizers,
+      [&](const auto& take) {
+        own = measure(
+            plan, state,
+            {state.parameters, state.statistics, kOwnSeconds, kCompared, take});
+      });
+  if (!own || !constant) return std::nullopt;
+  return own->loss < constant->loss;
+} catch (const Error&) {
+  return std::nullopt;
+}
 
 void measure_losses(const RunConfig& plan, RunContext& context) {
   const auto look = [&plan, &context](const Measured& of) {
@@ -109,6 +130,10 @@ void measure_losses(const RunConfig& plan, RunContext& context) {
   };
   context.own_loss = [look, &state = context.state] {
     return look({state.parameters, state.statistics, kOwnSeconds});
+  };
+  context.loss_at_start = [look, &plan] {
+    const RunState start = plan.start();
+    return look({start.parameters, start.statistics, kOwnSeconds});
   };
   context.loss_of = [look](std::span<const float> parameters,
                            std::span<const float> statistics) {

@@ -191,6 +191,40 @@ TEST_CASE("a network that starts high and stays on a plateau has not jumped") {
   CHECK(curve.alarms.empty());
 }
 
+TEST_CASE("rounds of a network that starts high are no jump either") {
+  LossWatch watch;
+  watch.expect(kTenClasses);
+  std::uint64_t version = 0;
+  const auto rounds = [&](int count, double loss, bool together) {
+    for (int i = 0; i < count; ++i)
+      watch.add(++version, 8, 256, 256 * loss, 0, {}, 0, together);
+  };
+  SECTION("of one step, whose first loss is that of the start") {
+    rounds(1, 9, true);
+    rounds(200, 2.302, true);
+    CHECK_FALSE(watch.asks_for_start());
+    CHECK_FALSE(watch.has_jumped());
+    CHECK(watch.sound());
+  }
+  SECTION("of several, when they ask for it") {
+    rounds(1, 9, false);
+    CHECK_FALSE(watch.asks_for_start());  // nothing looks dead yet
+    rounds(20, 2.302, false);
+    REQUIRE(watch.wrong());
+    REQUIRE(watch.asks_for_start());
+    SECTION("as it began so") {
+      watch.begun_with(11);
+      CHECK(watch.sound());
+      CHECK_FALSE(watch.may_have_died());
+    }
+    SECTION("though it did not") {
+      watch.begun_with(2.4);
+      CHECK(watch.wrong());
+    }
+    CHECK_FALSE(watch.asks_for_start());
+  }
+}
+
 TEST_CASE("the loss that a run has come to has an error") {
   Curve curve;
   curve.watch.expect(kTenClasses);

@@ -28,15 +28,14 @@ std::vector<EpochScore> scores(const std::string& metric,
 }
 
 std::optional<double> chance_of(const std::string& output,
-                                const dl::tensor::Shape& shape,
                                 const dl::data::Normalizer& targets = {},
-                                std::optional<double> weight = {}) {
+                                std::optional<dl::nn::LabelCount> count = {}) {
   return dl::nn::loss_of_chance(
       dl::nn::parse_network(
           R"({"input": {"shape": [3]}, "layers": [{"type": "output", )" +
               output + "}]}",
           "'net'"),
-      shape, targets, weight);
+      {{}, targets}, count);
 }
 
 // A run whose workers report these losses, by update.
@@ -82,33 +81,31 @@ struct Run {
 TEST_CASE("the loss of chance is known of classes, and of standard targets") {
   const std::string classes =
       R"("units": 10, "loss": "negative_log_likelihood")";
-  CHECK(*chance_of(classes, {10}) == Approx(std::log(10)));
-  CHECK_FALSE(chance_of(classes, {7, 10}));
+  CHECK(*chance_of(classes) == Approx(std::log(10)));
   const std::string numbers = R"("units": 3, "loss": "mean_squared_error")";
-  CHECK_FALSE(chance_of(numbers, {3}));
+  CHECK_FALSE(chance_of(numbers));
   const dl::data::Normalizer standard{"standardize", {1, 2, 3}, {4, 5, 6}};
-  CHECK(chance_of(numbers, {3}, standard) == 1.0);
+  CHECK(chance_of(numbers, standard) == 1.0);
   CHECK_FALSE(chance_of(
-      R"("units": 2, "loss": "negative_log_likelihood", "class_weights": [1, 9])",
-      {2}));
+      R"("units": 2, "loss": "negative_log_likelihood", "class_weights": [1, 9])"));
   const std::string yes_and_no =
       R"("units": 3, "loss": "binary_cross_entropy")";
-  CHECK(chance_of(yes_and_no, {3}).value() == Approx(3 * std::log(2.0)));
-  CHECK_FALSE(chance_of(yes_and_no + R"(, "class_weights": [1, 9, 1])", {3}));
+  CHECK(chance_of(yes_and_no).value() == Approx(3 * std::log(2.0)));
+  CHECK_FALSE(chance_of(yes_and_no + R"(, "class_weights": [1, 9, 1])"));
   // By what labels count on average it is known.
-  CHECK(chance_of(classes + R"(, "class_weights": [1,9,1,1,1,1,1,1,1,1])", {10},
-                  {}, 1.8)
+  CHECK(chance_of(classes + R"(, "class_weights": [1,9,1,1,1,1,1,1,1,1])", {},
+                  dl::nn::LabelCount{1.8})
             .value() == Approx(1.8 * std::log(10)));
-  CHECK(chance_of(yes_and_no + R"(, "class_weights": [1, 9, 2])", {3}, {}, 4)
+  CHECK(chance_of(yes_and_no + R"(, "class_weights": [1, 9, 2])", {},
+                  dl::nn::LabelCount{4})
             .value() == Approx(12 * std::log(2.0)));
 }
 
 TEST_CASE("a held-out score is lost below half of what the best had") {
   std::int64_t held_out = 1000;
   const auto lost = [&](const std::string& metric,
-                        const std::vector<double>& values,
-                        std::optional<double> chance = std::nullopt) {
-    return lost_score(scores(metric, values), {metric, held_out, chance});
+                        const std::vector<double>& values, double chance = 0) {
+    return lost_score(scores(metric, values), {metric, held_out, {}, chance});
   };
   CHECK(lost("accuracy", {0.9, 0.98, 0.11}) ==
         "accuracy is 0.11 after epoch 3 and was 0.98 after epoch 2");
@@ -116,7 +113,7 @@ TEST_CASE("a held-out score is lost below half of what the best had") {
   CHECK(lost("accuracy", {0.11, 0.5, 0.98}).empty());
   // Chance is half for two classes.
   CHECK(lost("accuracy", {0.98, 0.55}).empty());
-  CHECK_FALSE(lost("accuracy", {0.98, 0.55}, std::log(2)).empty());
+  CHECK_FALSE(lost("accuracy", {0.98, 0.55}, 0.5).empty());
   CHECK_FALSE(lost("auc", {0.9, 0.6}).empty());
   CHECK(lost("mse", {1.0, 0.1, 0.15}).empty());
   CHECK(lost("mse", {0.2, 0.1, 0.35}).empty());
@@ -143,8 +140,8 @@ TEST_CASE("a run may end worse than a constant prediction") {
         "the loss is 13, and a constant prediction has 1");
   // Few large losses may hide that most are right.
   state.history = scores("accuracy", {0.9});
-  CHECK(ends_badly(state, {"accuracy", 1000, std::log(2)}).empty());
-  CHECK_FALSE(ends_badly(state, {"accuracy", 10, std::log(2)}).empty());
+  CHECK(ends_badly(state, {"accuracy", 1000, std::log(2), 0.5}).empty());
+  CHECK_FALSE(ends_badly(state, {"accuracy", 10, std::log(2), 0.5}).empty());
 }
 
 TEST_CASE("a short run may end worse than a constant prediction as well") {
@@ -153,7 +150,7 @@ TEST_CASE("a short run may end worse than a constant prediction as well") {
     const auto number = static_cast<std::int64_t>(state.history.size());
     state.history.push_back({number, examples, loss, {{"accuracy", accuracy}}});
   };
-  const HeldOut held_out{"accuracy", 100, std::log(4)};
+  const HeldOut held_out{"accuracy", 100, std::log(4), 0.25};
   epoch(400, 20, 0.2);
   CHECK(ends_badly(state, held_out).empty());  // as networks may begin
   epoch(400, 10, 0.2);
@@ -186,15 +183,16 @@ TEST_CASE("a short run may end worse than a constant prediction as well") {
              Catch::StartsWith("the loss is 10, and a constant prediction has "
                                "1.39, though the held-out accuracy is 0.9: "));
   // An accuracy of chance is that of unweighted classes.
-  CHECK(high_loss(state, {"accuracy", 10000, 2 * std::log(4), 2.0}).size() > 0);
+  CHECK(high_loss(state, {"accuracy", 10000, 2 * std::log(4), 0.25}).size() >
+        0);
   state.history.back().metrics["accuracy"] = 0.26;
-  CHECK(high_loss(state, {"accuracy", 10000, 2 * std::log(4), 2.0}).empty());
+  CHECK(high_loss(state, {"accuracy", 10000, 2 * std::log(4), 0.25}).empty());
 }
 
 TEST_CASE("a run of less than a block is judged where its losses tell") {
   const double chance = std::log(10);
   RunState state;
-  const HeldOut held_out{"accuracy", 100, chance};
+  const HeldOut held_out{"accuracy", 100, chance, std::exp(-chance)};
   // Losses of mini-batches, half of which are higher by `noise`, half lower.
   const auto train = [&](int n, int examples, double from, double to,
                          double noise) {
@@ -270,7 +268,7 @@ void add_epochs(RunState& state, const std::vector<double>& losses,
 
 TEST_CASE("a model that knows only how often classes are there is no use") {
   // Nine in ten are of one class.
-  HeldOut held_out{"accuracy", 1000, std::log(2), {}, 0.325, 0.9};
+  HeldOut held_out{"accuracy", 1000, std::log(2), 0.5, 0.325, 0.9};
   RunState state = steady(0.326);
   CHECK(is_no_better(state, held_out));
   add_epochs(state, {0.33, 0.326}, 0.9);
@@ -287,13 +285,41 @@ TEST_CASE("a model that knows only how often classes are there is no use") {
   // The last losses of one epoch may be of examples that are easier.
   state.history.resize(1);
   CHECK_FALSE(is_no_better(state, held_out));
+  // Unless somebody has compared them on the same ones.
+  CHECK(is_in_doubt(state, held_out));
+  held_out.beats_constant = false;
+  CHECK(is_no_better(state, held_out));
+  state.history.clear();  // without held-out data
+  CHECK(is_no_better(state, held_out));
+  state = steady(0.327);
+  held_out.beats_constant = true;
+  CHECK_FALSE(is_no_better(state, held_out));
+  CHECK_FALSE(is_in_doubt(steady(0.2), held_out));
+  CHECK_FALSE(is_in_doubt(steady(0.5), held_out));
+  held_out.beats_constant.reset();
   held_out.constant_loss.reset();
+  CHECK_FALSE(is_in_doubt(state, held_out));
+  CHECK(learnt_nothing(state, held_out).empty());
+}
+
+TEST_CASE("the best constant prediction is enough for a verdict") {
+  // As of numbers that are not standardized: chance is not known.
+  const HeldOut held_out{"loss", 1000, {}, 0, 4.0};
+  RunState state = steady(4.01);
+  CHECK(is_no_better(state, held_out));
+  CHECK(learnt_nothing(state, held_out) ==
+        "the loss is 4.01, no less than the 4 of a constant prediction");
+  state = steady(9);
+  CHECK(ends_badly(state, held_out) ==
+        "the loss is 9, and a constant prediction has 4");
+  state = steady(3);
+  CHECK_FALSE(is_no_better(state, held_out));
   CHECK(learnt_nothing(state, held_out).empty());
 }
 
 TEST_CASE("a few steps tell nothing, however many mini-batches they are of") {
   const double chance = std::log(3);
-  HeldOut held_out{"accuracy", 100, chance};
+  HeldOut held_out{"accuracy", 100, chance, std::exp(-chance)};
   RunState state;
   for (std::uint64_t i = 1; i <= 3; ++i)
     state.watch.add(i, 24, 24 * 32, 24 * 32 * 1.2, 1, {});
@@ -313,13 +339,13 @@ TEST_CASE("a few steps tell nothing, however many mini-batches they are of") {
 
 TEST_CASE("losses are told apart") {
   RunState state = steady(1.0995);
-  const HeldOut held_out{"accuracy", 100, std::log(3)};
+  const HeldOut held_out{"accuracy", 100, std::log(3), 1 / 3.0};
   CHECK(learnt_nothing(state, held_out) ==
         "the loss is 1.0995, no less than the 1.0986 of a constant prediction");
 }
 
 TEST_CASE("the remedy says whether the loss falls") {
-  const HeldOut held_out{"accuracy", 100, std::log(2)};
+  const HeldOut held_out{"accuracy", 100, std::log(2), 0.5};
   const auto remedy = [&](const std::vector<double>& losses) {
     RunState state = steady(0.69);
     add_epochs(state, losses, 0.5);

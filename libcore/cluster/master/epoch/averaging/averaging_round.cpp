@@ -37,7 +37,8 @@ void AveragingEpoch::end_round() {
                              static_cast<double>(round.end - round.first);
 
   const std::int64_t examples = round.all_examples();
-  state.count(round.end - round.first, examples, round.loss_sum(), 0);
+  state.count(round.end - round.first, examples, round.loss_sum(), 0, 0,
+              steps(round) == 1);
   Json event = {{"round", state.version},
                 {"epoch", state.epoch},
                 {"first", round.first},
