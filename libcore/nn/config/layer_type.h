@@ -3,10 +3,9 @@
 // Each is a constant of the file layers/NAME.cpp, which holds its forward and
 // backward as well; layers/list.inc names them all.  The checks of documents,
 // their resolved form, the JSON Schema and dl-layers(5) follow from `keys` and
-// `words`, the layout of a network from `plan`.
+// `words`, the layout of a network from `infer`.
 //
-// To add one: its file, its line in list.inc, and a test of its gradient;
-// scripts/generate then writes the page and the schema.
+// To add one, see CONTRIBUTING.md.
 
 #ifndef DL_LIBCORE_NN_CONFIG_LAYER_TYPE_H_
 #define DL_LIBCORE_NN_CONFIG_LAYER_TYPE_H_
