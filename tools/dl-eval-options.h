@@ -18,7 +18,7 @@ struct Args {
   dl::nn::PredictorOptions predictor;
   bool json = false, merge = false, raw = false;
   std::int64_t max_bad = 0;
-  std::string labels, label_from, data_list;
+  std::string labels, label_from, label_pattern, data_list;
   const dl::cli::Options* options = nullptr;
 };
 
@@ -52,6 +52,9 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("label-from", &a.label_from, "COLUMN",
           "with --raw: column with the class: folder (its folder's name), name "
           "(the file name), path, or one of --labels");
+  opt.add("label-pattern", &a.label_pattern, "REGEX",
+          "with --raw: class of a picture: the part of its path that matches "
+          "the parentheses of REGEX");
   dl::declare_data_list(opt, a.data_list);
   dl::declare_predictor(opt, a.predictor);
   opt.rest(&a.operands);

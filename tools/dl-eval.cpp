@@ -79,7 +79,8 @@ dl::eval::Evaluations evaluate_all(const Args& a,
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
   if (a.raw) a.options->refuse({"local"}, "does not go with --raw");
   if (!a.raw)
-    a.options->refuse({"max-bad", "labels", "label-from"}, "is for --raw");
+    a.options->refuse({"max-bad", "labels", "label-from", "label-pattern"},
+                      "is for --raw");
   if (a.max_bad < 0) dl::bad_usage("--max-bad must not be negative");
   if (a.local < 0 || a.local > 1024)
     throw Error{Code::kUsage,
@@ -107,8 +108,8 @@ dl::eval::Evaluations evaluate_all(const Args& a,
                    "warning: " + again + ", and its examples count twice");
   if (a.raw) {
     dl::vectorize::BadRecords bad(a.max_bad);
-    const auto examples_of =
-        dl::open_raw(model, specs, options, bad, a.labels, a.label_from);
+    const auto examples_of = dl::open_raw(
+        model, specs, options, bad, {a.labels, a.label_from, a.label_pattern});
     dl::nn::Predictor predictor(model, options);
     evaluate(total, subjects, predictor, *examples_of, seen);
     dl::report_bad(bad);
@@ -131,10 +132,10 @@ dl::eval::Evaluations evaluate_all(const Args& a,
 }
 
 dl::eval::Evaluations merge_all(const Args& a) {
-  a.options->refuse(
-      {"model", "evaluate", "top", "threshold", "batch", "threads", "local",
-       "device", "precision", "raw", "max-bad", "labels", "label-from"},
-      "does not go with --merge, which takes reports");
+  a.options->refuse({"model", "evaluate", "top", "threshold", "batch",
+                     "threads", "local", "device", "precision", "raw",
+                     "max-bad", "labels", "label-from", "label-pattern"},
+                    "does not go with --merge, which takes reports");
   dl::eval::Evaluations total;
   std::set<std::string> merged;
   for (const std::string& spec : inputs(a)) {

@@ -58,13 +58,12 @@ inline void declare_raw(cli::Options& opt, bool& raw, std::int64_t& max_bad) {
 inline std::unique_ptr<data::Examples> open_raw(
     const nn::Model& model, const std::vector<std::string>& inputs,
     const nn::PredictorOptions& predictor, vectorize::BadRecords& bad,
-    const std::string& table = "", const std::string& label_from = "") {
+    const vectorize::LabelsFrom& from = {}) {
   vectorize::RawExamplesOptions options;
   options.batch = predictor.batch;
   options.threads = predictor.threads;
   options.labels = predictor.labels == nn::Labels::kNeeded;
-  options.table = table;
-  options.label_from = label_from;
+  options.from = from;
   options.log = cli::log();
   return vectorize::open_raw_examples(model.data, {.operands = inputs}, options,
                                       bad);

@@ -4,6 +4,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/vectorize/recipe/recipe_reader.h"
+#include "libcore/vectorize/table/pattern.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -45,26 +46,55 @@ class RawExamples : public data::Examples {
   data::Metadata metadata_;
 };
 
+// The column that names a record of files.
+std::string name_column(const Json& recipe) {
+  const Json source = recipe.value("source", Json::object());
+  return source.is_object() && source.value("type", Json()) == "webdataset"
+             ? "key"
+             : "path";
+}
+
 // The recipe with labels from elsewhere.
-Json with_labels_from(Json json, const RawExamplesOptions& options) {
-  if (!json.is_object() || !json.contains("tensors") ||
-      !json["tensors"].is_object() || !json["tensors"].contains("labels"))
+Json with_labels_from(Json json, const LabelsFrom& from) {
+  const bool is_single = json.is_object() && json.contains("tensors") &&
+                         json["tensors"].is_object() &&
+                         json["tensors"].contains("labels") &&
+                         json["tensors"]["labels"].is_object();
+  if (!is_single) {
+    if (!from.column.empty() || !from.pattern.empty())
+      bad_usage(
+          "--label-from and --label-pattern are for one column of labels; the "
+          "model's recipe has several, or none");
     return json;
+  }
   Json& labels = json["tensors"]["labels"];
-  if (!labels.is_object()) return json;
+  const bool is_number = labels.value("type", Json()) == "number";
   const bool by_folder = labels.value("type", Json()) == "category" &&
                          !labels.contains("pattern") &&
                          labels.value("from", Json("folder")) == "folder";
-  const std::string from = !options.label_from.empty() ? options.label_from
-                           : by_folder && !options.table.empty() ? "label"
-                                                                 : "";
-  if (from.empty()) return json;
-  if (labels.value("type", Json()) == "number")
-    labels["from"] = split_list(from, "--label-from");
+  if (!from.pattern.empty()) {
+    if (is_number)
+      bad_usage("--label-pattern is for classes; the model predicts numbers");
+    try {
+      (void)Pattern(from.pattern, Code::kUsage);
+    } catch (Error& e) {
+      e.add_context("--label-pattern");
+      throw;
+    }
+  }
+  const std::string column = !from.column.empty()    ? from.column
+                             : !from.pattern.empty() ? name_column(json)
+                             : by_folder && !from.table.empty() ? "label"
+                                                                : "";
+  if (column.empty()) return json;
+  if (is_number)
+    labels["from"] = split_list(column, "--label-from");
   else
-    labels["from"] = from;
-  if (options.label_from.empty()) return json;
-  labels.erase("pattern");
+    labels["from"] = column;
+  if (!from.pattern.empty())
+    labels["pattern"] = from.pattern;
+  else if (!from.column.empty())
+    labels.erase("pattern");
   return json;
 }
 
@@ -77,10 +107,13 @@ std::unique_ptr<data::Examples> open_raw_examples(
     bad_data(
         "the model has no recipe for raw data: its examples were not made by "
         "one; give it a DataSet stream");
-  Recipe recipe = Recipe::from_json(with_labels_from(known.recipe, options),
-                                    "the model's recipe", Code::kData);
+  Recipe recipe =
+      Recipe::from_json(with_labels_from(known.recipe, options.from),
+                        "the model's recipe", Code::kData);
   recipe.from = RecipeFrom::kModel;
-  if (!options.label_from.empty())
+  if (recipe.is_of_tables() && !options.from.table.empty())
+    bad_usage("--labels is for pictures; the model's recipe reads tables");
+  if (!options.from.column.empty() || !options.from.table.empty())
     for (RecipeTensor& tensor : recipe.tensors)
       if (tensor.name == "labels") tensor.parts[0].place = "--label-from";
   if (options.log)
@@ -99,7 +132,7 @@ std::unique_ptr<data::Examples> open_raw_examples(
   own.classes["labels"] = known.classes;
   for (const auto& [name, part] : known.parts)
     own.classes["labels/" + name] = part.classes;
-  own.table = options.table;
+  own.table = options.from.table;
   own.index = bad.tolerant();
   return std::make_unique<RawExamples>(open_recipe(recipe, inputs, own, bad),
                                        options.log, known.recipe);

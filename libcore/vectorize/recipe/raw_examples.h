@@ -14,14 +14,20 @@
 
 namespace dl::vectorize {
 
+// Where labels come from in the place of the recipe's.
+struct LabelsFrom {
+  std::string table = {};  // as RecipeOptions::table
+  // The column of the class, or of the number; "": the recipe's, or, with a
+  // table, its "label" where that is a folder, or, with a pattern, "path".
+  std::string column = {};
+  std::string pattern = {};  // the part of it that counts; "": the recipe's
+};
+
 struct RawExamplesOptions {
   std::int64_t batch = 256;
   std::int64_t threads = 0;
-  bool labels = false;     // whether they are wanted, as for evaluation
-  std::string table = {};  // as RecipeOptions::table
-  // The column of the class, or of the number, in the place of the recipe's;
-  // "": the recipe's, or, with a table, its "label" where that is a folder.
-  std::string label_from = {};
+  bool labels = false;  // whether they are wanted, as for evaluation
+  LabelsFrom from = {};
   Log log = {};  // told of libraries of other versions; or none
 };
 

@@ -47,7 +47,7 @@ class ClassColumn {
       case RecipeFrom::kOptions:
         return "--label-from, --label-pattern, --no-labels";
       case RecipeFrom::kModel:
-        return "--label-from, --labels";
+        return "--label-from, --label-pattern, --labels";
       case RecipeFrom::kFile:
         break;
     }
