@@ -275,6 +275,8 @@ inline void check_options(const Args& a) {
                   std::to_string(dl::vectorize::kMaxColumns));
   if (a.options->given("examples") && a.examples < 1)
     dl::bad_usage("--examples must be positive");
+  if (a.reader.store == "jpeg" && a.images.color == "bgr")
+    dl::bad_usage("--store jpeg is for --color rgb and grey");
   if (a.reader.batch < 1) dl::bad_usage("--batch must be positive");
   if (a.max_bad < 0) dl::bad_usage("--max-bad must not be negative");
   if (a.threads < 0 || a.threads > 1024)

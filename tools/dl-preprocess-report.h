@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "libcore/base/json.h"
+#include "libcore/base/number_format.h"
 #include "libcore/cli/tool.h"
 #include "libcore/vectorize/reader.h"
 #include "tools/dl-preprocess-options.h"
@@ -20,15 +21,16 @@ inline void report_left_out(const dl::vectorize::BadRecords& bad,
   auto say = [](dl::Level level, const std::string& line) {
     dl::cli::log()(level, line);
   };
-  auto count = [&](std::int64_t n, const char* what) {
-    if (n > 0) say(dl::Level::kInfo, std::to_string(n) + what);
+  auto count = [&](std::int64_t n, const char* one, const char* what) {
+    if (n > 0) say(dl::Level::kInfo, dl::counted(n, one) + what);
   };
-  count(bad.skipped(), " rows with missing values left out");
-  count(bad.filled(), " missing values filled in");
-  count(bad.skipped_sequences(), " sequences longer than --steps left out");
-  count(bad.truncated_sequences(), " sequences longer than --steps truncated");
+  count(bad.skipped(), "row", " with missing values left out");
+  count(bad.filled(), "missing value", " filled in");
+  count(bad.skipped_sequences(), "sequence", " longer than --steps left out");
+  count(bad.truncated_sequences(), "sequence",
+        " longer than --steps truncated");
   if (bad.examples().empty()) return;
-  say(dl::Level::kWarning, std::to_string(bad.count()) + " bad records" + end);
+  say(dl::Level::kWarning, dl::counted(bad.count(), "bad record") + end);
   for (const std::string& what : bad.examples()) say(dl::Level::kWarning, what);
 }
 

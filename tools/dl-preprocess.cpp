@@ -14,7 +14,6 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
-#include "libcore/base/parallel.h"
 #include "libcore/cli/progress.h"
 #include "libcore/cli/rate.h"
 #include "libcore/cli/tool.h"
@@ -22,14 +21,13 @@
 #include "libcore/io/repeated.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
-#include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/draw_examples.h"
 #include "libcore/vectorize/preprocess.h"
 #include "libcore/vectorize/reader.h"
 #include "tools/dl-preprocess-fit.h"
-#include "tools/dl-preprocess-images.h"
 #include "tools/dl-preprocess-options.h"
 #include "tools/dl-preprocess-outputs.h"
+#include "tools/dl-preprocess-readers.h"
 #include "tools/dl-preprocess-report.h"
 
 namespace {
@@ -48,41 +46,6 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-preprocess cifar 'data_batch_*.bin' | dl-shard -n 16 -o cifar",
     .on_kill = dl::io::remove_unfinished,
 };
-
-int threads_of(const Args& a) {
-  return static_cast<int>(a.threads > 0 ? a.threads : dl::available_cores());
-}
-
-std::unique_ptr<dl::vectorize::Reader> open_reader(
-    const Args& a, const std::vector<std::string>& inputs, const Output& output,
-    dl::vectorize::Ledger* ledger, dl::vectorize::BadRecords& bad) {
-  const std::string& format = a.format;
-  if (format == "images") return open_by_recipe(a, inputs, output, ledger, bad);
-  dl::vectorize::ReaderOptions options = a.reader;
-  options.threads = threads_of(a);
-  std::tie(options.part, options.parts) = part_of(a.part);
-  if (format == "idx") return open_idx(inputs, !a.no_labels, options, bad);
-  if (format == "csv") return open_csv(inputs, options, a.csv, bad);
-  if (format == "svmlight")
-    return open_svmlight(inputs, options, a.svmlight, bad);
-  if (format == "cifar") return open_cifar(inputs, a.variant, options, bad);
-  dl::vectorize::RawOptions raw = a.raw;
-  raw.labels = !a.no_labels;
-  raw.examples = a.examples;
-  return open_raw(inputs, options, raw, bad);
-}
-
-// Tables say themselves which columns they have.
-dl::Json shown_recipe(const Args& a, const std::vector<std::string>& inputs) {
-  if (a.format == "images") return recipe_of(a).to_json(true);
-  dl::vectorize::BadRecords bad(0);
-  dl::Json recipe = known_recipe(
-      open_reader(a, inputs, Output{}, nullptr, bad)->metadata().recipe);
-  if (!a.reader.classes.empty())
-    recipe["tensors"]["labels"]["classes"] =
-        dl::vectorize::ClassLabels(a.reader.classes).names();
-  return recipe;
-}
 
 // The inputs, and all that says what becomes of them.
 std::vector<std::string> files_of(const Args& a,

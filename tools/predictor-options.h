@@ -12,6 +12,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/base/number_format.h"
 #include "libcore/cli/options.h"
 #include "libcore/cli/tool.h"
 #include "libcore/io/source.h"
@@ -94,7 +95,7 @@ void read_streams(const nn::Model& model, const Run& run) try {
 inline void report_bad(const vectorize::BadRecords& bad) {
   if (bad.examples().empty()) return;
   cli::log()(Level::kWarning,
-             std::to_string(bad.count()) + " bad records left out:");
+             counted(bad.count(), "bad record") + " left out:");
   for (const std::string& what : bad.examples())
     cli::log()(Level::kWarning, what);
 }

@@ -4,6 +4,7 @@
 #define DL_LIBCORE_BASE_NUMBER_FORMAT_H_
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -14,6 +15,11 @@ inline std::string format(const char* pattern, double value) {
   char text[64];
   std::snprintf(text, sizeof text, pattern, value);
   return text;
+}
+
+// "1 example", "2 examples". what: one of them.
+inline std::string counted(std::int64_t n, const std::string& what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
 // A metric; one that the data does not define is shown as dl-eval does.

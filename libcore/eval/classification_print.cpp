@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "libcore/base/number_format.h"
 #include "libcore/eval/classification.h"
 #include "libcore/eval/text.h"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "libcore/base/number_format.h"
 #include "libcore/eval/text.h"
 
 namespace dl::eval {

@@ -42,10 +42,6 @@ std::string readable(double value) {
   return spell(value, std::chars_format::fixed, 4);
 }
 
-std::string counted(std::int64_t n, const std::string& what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
-
 void print(std::ostream& out, Table table) {
   for (auto& row : table)
     for (std::string& cell : row) cell = displayed(cell);

@@ -3,7 +3,6 @@
 #ifndef DL_LIBCORE_EVAL_TEXT_H_
 #define DL_LIBCORE_EVAL_TEXT_H_
 
-#include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -16,9 +15,6 @@ std::string shortest(float value);
 // Four decimals ("0.9123"), scientific where those would say nothing
 // ("1.234e-07"), "-" for NaN.
 std::string readable(double value);
-
-// "1 output", "3 outputs".
-std::string counted(std::int64_t n, const std::string& what);
 
 // Rows of cells in columns as wide as their widest cell; the first column is
 // flush left, the others flush right.  Cells are UTF-8.  The first row is the

@@ -149,7 +149,8 @@ std::unique_ptr<Source> open_pipe(std::string_view spec) {
   if (child < 0)
     throw Error{Code::kNoInput, "cannot start " + in_quotes(spec) + ": " +
                                     std::strerror(errno)};
-  return std::make_unique<PipeSource>(pipe.take_reader(), child, in_quotes(spec));
+  return std::make_unique<PipeSource>(pipe.take_reader(), child,
+                                      in_quotes(spec));
 }
 
 bool exists(const std::string& path) {

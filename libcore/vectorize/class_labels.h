@@ -21,8 +21,8 @@ class ClassLabels {
   explicit ClassLabels(std::string_view spec);
   // These names, each once, in this order; none: as "".
   explicit ClassLabels(const std::vector<std::string>& names);
-  // What messages name where labels are numbers to predict, and where they are
-  // classes of which more are known.
+  // Remedies that messages name: where labels are numbers to predict, and where
+  // they are classes of which more are known.
   void set_remedies(std::string numbers, std::string classes) {
     numbers_remedy_ = std::move(numbers);
     classes_remedy_ = std::move(classes);

@@ -63,7 +63,7 @@ void CsvTable::read_header(const CsvRows& row) {
     match(names);
 }
 
-// Of a file behind the first one.
+// Finds the columns of the first file in another one.
 void CsvTable::match(const std::vector<std::string>& names) {
   order_ = nullptr;
   if (names == names_) return;

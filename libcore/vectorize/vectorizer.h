@@ -29,7 +29,7 @@ class Vectorizer {
   struct Workspace {
     virtual ~Workspace() = default;
     std::int64_t filled = 0;  // missing values that put() filled in
-    // Of the picture that put() read, upright; 0: it reads none.
+    // Size of the picture that put() read, upright; 0 if it reads none.
     std::int64_t width = 0, height = 0;
   };
 

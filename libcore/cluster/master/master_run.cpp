@@ -385,8 +385,7 @@ void Master::work(std::span<const RouterSocket::Incoming> first) {
 }
 
 void Master::loop() {
-  watchdog_.emplace(kSilence * context_->limits.lost_after, log_,
-                    end_at_once);
+  watchdog_.emplace(kSilence * context_->limits.lost_after, log_, end_at_once);
   double turned = monotonic_seconds();
   while (!coordinator_->finished() && !coordinator_->stopped()) {
     if (!stopping_ && readable(options_.stop)) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "libcore/base/display.h"
+#include "libcore/base/number_format.h"
 #include "libcore/data/sharding/inspect.h"
 
 namespace dl::data {
@@ -25,10 +26,6 @@ std::string line(const std::string& name, const std::string& value) {
   const std::string what = displayed(name);
   return what + std::string(what.size() < 15 ? 16 - what.size() : 1, ' ') +
          displayed(value) + "\n";
-}
-
-std::string plural(std::int64_t n, const char* one) {
-  return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
 }
 
 std::string class_lines(const std::string& what, const Json& classes) {
@@ -55,9 +52,10 @@ std::string statistics_lines(const std::string& what, const Json& json,
   const Statistics s =
       Statistics::from_json(JsonView(json, Code::kBug, "statistics"));
   const std::vector<double> deviation = s.deviation();
-  std::string out = line(
-      what, "of " + plural(s.examples, "example") + ", " +
-                plural(static_cast<std::int64_t>(s.mean.size()), "column"));
+  std::string out =
+      line(what,
+           "of " + dl::counted(s.examples, "example") + ", " +
+               dl::counted(static_cast<std::int64_t>(s.mean.size()), "column"));
   out += text("  %-14s%13s %13s %13s %13s\n", "column", "mean", "deviation",
               "min", "max");
   for (std::size_t c = 0; c < std::min(s.mean.size(), kMostColumns); ++c) {
@@ -126,15 +124,15 @@ std::string describe_text(const Json& json) {
   const auto inputs = static_cast<std::int64_t>(json.at("inputs").size());
   std::string out =
       line("examples", std::to_string(number("examples")) + " in " +
-                           plural(number("records"), "record") + " of " +
-                           plural(inputs, "input"));
+                           dl::counted(number("records"), "record") + " of " +
+                           dl::counted(inputs, "input"));
   out += line("bytes", std::to_string(number("bytes")) + ", unpacked " +
                            std::to_string(number("unpacked_bytes")));
   if (json.contains("set"))
     out +=
         line("shard",
              std::to_string(json["set"]["shard"].get<std::int64_t>()) + " of " +
-                 plural(json["set"]["of"].get<std::int64_t>(), "shard") +
+                 dl::counted(json["set"]["of"].get<std::int64_t>(), "shard") +
                  ", set " + json["set"]["id"].get<std::string>());
   for (const Json& path : json.value("missing", Json::array()))
     out += line("missing", path.get<std::string>());

@@ -20,7 +20,7 @@ namespace {
 // Before each row: its key, and its length.
 using Key = std::uint64_t;
 using Length = std::uint32_t;
-constexpr std::size_t kHead = sizeof(Key) + sizeof(Length);
+constexpr std::size_t kRowHead = sizeof(Key) + sizeof(Length);
 constexpr std::uint64_t kLeastBuffer = 1 << 16;  // of a bucket, to write well
 
 struct Extent {
@@ -42,8 +42,8 @@ T number_at(std::span<const std::byte> bytes, std::size_t at) {
 
 // The length of the row whose head is there, with its head; 0: not all of it.
 std::size_t whole_row(std::span<const std::byte> bytes, std::size_t at) {
-  if (bytes.size() - at < kHead) return 0;
-  const std::size_t row = kHead + number_at<Length>(bytes, at + sizeof(Key));
+  if (bytes.size() - at < kRowHead) return 0;
+  const std::size_t row = kRowHead + number_at<Length>(bytes, at + sizeof(Key));
   return bytes.size() - at < row ? 0 : row;
 }
 
@@ -119,7 +119,7 @@ void Spool::add(std::size_t bucket, std::uint64_t key,
   Bucket& b = s.buckets[bucket];
   const auto length = static_cast<Length>(row.size());
   require(!row.empty() && length == row.size(), "a row of another size");
-  if (!b.buffer.empty() && b.buffer.size() + kHead + row.size() > s.buffer)
+  if (!b.buffer.empty() && b.buffer.size() + kRowHead + row.size() > s.buffer)
     s.flush(b);
   // Reserved at once: memory that is not used is not taken, and growing would
   // hold it twice.
@@ -130,7 +130,7 @@ void Spool::add(std::size_t bucket, std::uint64_t key,
   put(std::as_bytes(std::span(&key, 1)));
   put(std::as_bytes(std::span(&length, 1)));
   put(row);
-  b.bytes += kHead + row.size();
+  b.bytes += kRowHead + row.size();
 }
 
 // Rows are handed out through refs: where a row lies in `loaded`, or else in
@@ -171,7 +171,7 @@ bool Spool::Reader::State::load_more() {
       rows += row;
     }
     if (rows == 0) {  // the first one is larger
-      rows = kHead + number_at<Length>(loaded, sizeof(Key));
+      rows = kRowHead + number_at<Length>(loaded, sizeof(Key));
       loaded.resize(rows);
       spool.read(from.offset, loaded);
     }
@@ -188,7 +188,7 @@ bool Spool::Reader::State::load_more() {
 
 void Spool::Reader::State::add_refs(std::uint64_t base) {
   for (std::size_t i = 0; i < loaded.size(); i += whole_row(loaded, i))
-    refs.push_back({number_at<Key>(loaded, i), base + i + kHead,
+    refs.push_back({number_at<Key>(loaded, i), base + i + kRowHead,
                     number_at<Length>(loaded, i + sizeof(Key))});
 }
 
@@ -236,12 +236,12 @@ std::span<const std::byte> Spool::Reader::next() {
   }
   const std::size_t row = whole_row(s.loaded, s.at);
   s.at += row;
-  return std::span(s.loaded).subspan(s.at - row + kHead, row - kHead);
+  return std::span(s.loaded).subspan(s.at - row + kRowHead, row - kRowHead);
 }
 
 std::size_t bucket_count(std::size_t row_bytes, std::uint64_t memory) {
   const std::uint64_t buffer =
-      std::max<std::uint64_t>(kLeastBuffer, row_bytes + kHead);
+      std::max<std::uint64_t>(kLeastBuffer, row_bytes + kRowHead);
   return static_cast<std::size_t>(
       std::max<std::uint64_t>(1, memory / 2 / buffer));
 }

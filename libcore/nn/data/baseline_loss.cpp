@@ -123,12 +123,7 @@ class TargetSums {
  private:
   void add(const tensor::Tensor& values, std::int64_t target, bool classes) {
     ++count_;
-    if (classes) {
-      const double kind = values.value(target);
-      if (kind >= 0 && kind < static_cast<double>(units()))
-        ++sums_[static_cast<std::size_t>(kind)];
-      return;
-    }
+    if (classes) return add_class(values.value(target));
     for (std::size_t u = 0; u < units(); ++u) {
       const std::int64_t i =
           target * output_.units + static_cast<std::int64_t>(u);
@@ -140,6 +135,15 @@ class TargetSums {
       sums_[u] += value;
       squares_[u] += value * value;
     }
+  }
+
+  // One-hot; of a single output, how much it is the second class.
+  void add_class(double kind) {
+    if (units() == 1 && kind != 1) return;
+    const double at = units() == 1 ? 0 : kind;
+    if (!(at >= 0 && at < static_cast<double>(units()))) return;
+    ++sums_[static_cast<std::size_t>(at)];
+    ++squares_[static_cast<std::size_t>(at)];
   }
 
   Wanted wanted_;
@@ -194,7 +198,7 @@ double accuracy_of(const std::vector<double>& shares,
 }
 
 // Mean over the targets.
-BestConstant of_kinds(std::vector<double> shares,
+BestConstant of_kinds(const std::vector<double>& shares,
                       const std::vector<double>& weights, double smoothing,
                       double count) {
   const Entropy entropy = entropy_of(smoothed(shares, smoothing), weights);
@@ -256,7 +260,7 @@ std::optional<BestConstant> of_targets(const TargetSums& sums,
                   sums.count());
 }
 
-// What the loss of a target counts in that of the network.
+// Factor of the loss of a target in that of the network.
 double factor_of(const LayerSettings& settings, double in_example) {
   return loss_weight_of(settings) *
          (layers::is_over_steps(settings) ? 1 : in_example);

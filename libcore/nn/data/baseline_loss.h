@@ -47,7 +47,7 @@ double accuracy_of_chance(const NetworkConfig& network,
 // examples are of one class.
 struct BestConstant {
   double loss = 0, error = 0;  // mean over examples, and its standard error
-  // Of the class that counts most, if there is one output with classes.
+  // Accuracy of the class that counts most, if one output has classes.
   std::optional<double> accuracy = std::nullopt;
 };
 

@@ -29,7 +29,7 @@ class Learning {
     return std::ranges::any_of(learners_,
                                [](const auto& f) { return f != nullptr; });
   }
-  // Of vectorizers that lack nothing.
+  // Checks vectorizers that have nothing to fit.
   void check_rest() {
     std::size_t i = 0;
     for (const RecipeTensor& tensor : recipe_.tensors)
@@ -121,7 +121,7 @@ Recipe unfitted(const Json& json, const std::string& name) {
   return recipe;
 }
 
-// What decides on the examples: no libraries.
+// The keys that decide on the examples; versions of libraries do not.
 Json tensors_of(const Json& recipe) {
   return {{"source", recipe.at("source")}, {"tensors", recipe.at("tensors")}};
 }

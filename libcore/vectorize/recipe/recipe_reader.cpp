@@ -151,7 +151,7 @@ class RecipeReading : public Reader {
                                            : found->second;
   }
 
-  // Of a tensor "labels", or "labels/NAME".
+  // Metadata of a tensor "labels", or "labels/NAME".
   static data::About& about(data::Metadata& metadata,
                             const std::string& tensor) {
     const std::size_t slash = tensor.find('/');

@@ -24,7 +24,7 @@ class RecordsDigest {
       digest_.add_text(std::to_string(value.size()));
       digest_.add_text(value);
     }
-    // Of a file that is not read, size and time stand for the contents.
+    // Size and time stand for the contents of a file that is not read.
     struct stat status {};
     if (!record.file.empty() && ::stat(record.file.c_str(), &status) == 0)
       digest_.add_text(std::to_string(status.st_size) + " " +

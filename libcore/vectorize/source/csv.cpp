@@ -41,7 +41,7 @@ class CsvSource : public RecordSource {
   }
 
  private:
-  // Of the file that comes.
+  // Takes the columns of the file that comes.
   void take_names() {
     names_ = table_.names();
     for (std::size_t i = 0; i < names_.size(); ++i)

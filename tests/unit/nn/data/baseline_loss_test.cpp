@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "tests/unit/nn/support.h"
@@ -170,6 +171,17 @@ TEST_CASE("the best constant prediction of numbers is their mean") {
   CHECK(constant_of(itself, set, {{"minmax", {0}, {2}}})->loss ==
         Approx(4 * (0.25 + 0.1875) / 2));
   CHECK_FALSE(constant_of(itself, set, {{"pca", {0}, {1}, {1, 0, 0, 1}}}));
+}
+
+TEST_CASE("classes as one-hot values have a best constant prediction") {
+  const auto squares = [](int units) {
+    return testing::sequence(
+        "[2]", R"({"type": "output", "loss": "mean_squared_error", "units": )" +
+                   std::to_string(units) + "}");
+  };
+  // Variances of the shares 0.7, 0.2 and 0.1; of 0.3 alone.
+  CHECK(constant(squares(3))->loss == Approx((0.21 + 0.16 + 0.09) / 3));
+  CHECK(constant(squares(1), tensor::DType::kI32, 2)->loss == Approx(0.21));
 }
 
 TEST_CASE("padding has no part in the loss of a constant prediction") {

@@ -1,0 +1,55 @@
+// The readers of dl-preprocess, one for each format.
+
+#ifndef DL_TOOLS_DL_PREPROCESS_READERS_H_
+#define DL_TOOLS_DL_PREPROCESS_READERS_H_
+
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "libcore/base/json.h"
+#include "libcore/base/parallel.h"
+#include "libcore/vectorize/class_labels.h"
+#include "libcore/vectorize/reader.h"
+#include "tools/dl-preprocess-images.h"
+#include "tools/dl-preprocess-options.h"
+#include "tools/dl-preprocess-outputs.h"
+
+inline int threads_of(const Args& a) {
+  return static_cast<int>(a.threads > 0 ? a.threads : dl::available_cores());
+}
+
+inline std::unique_ptr<dl::vectorize::Reader> open_reader(
+    const Args& a, const std::vector<std::string>& inputs, const Output& output,
+    dl::vectorize::Ledger* ledger, dl::vectorize::BadRecords& bad) {
+  const std::string& format = a.format;
+  if (format == "images") return open_by_recipe(a, inputs, output, ledger, bad);
+  dl::vectorize::ReaderOptions options = a.reader;
+  options.threads = threads_of(a);
+  std::tie(options.part, options.parts) = part_of(a.part);
+  if (format == "idx") return open_idx(inputs, !a.no_labels, options, bad);
+  if (format == "csv") return open_csv(inputs, options, a.csv, bad);
+  if (format == "svmlight")
+    return open_svmlight(inputs, options, a.svmlight, bad);
+  if (format == "cifar") return open_cifar(inputs, a.variant, options, bad);
+  dl::vectorize::RawOptions raw = a.raw;
+  raw.labels = !a.no_labels;
+  raw.examples = a.examples;
+  return open_raw(inputs, options, raw, bad);
+}
+
+// Tables say themselves which columns they have.
+inline dl::Json shown_recipe(const Args& a,
+                             const std::vector<std::string>& inputs) {
+  if (a.format == "images") return recipe_of(a).to_json(true);
+  dl::vectorize::BadRecords bad(0);
+  dl::Json recipe = known_recipe(
+      open_reader(a, inputs, Output{}, nullptr, bad)->metadata().recipe);
+  if (!a.reader.classes.empty())
+    recipe["tensors"]["labels"]["classes"] =
+        dl::vectorize::ClassLabels(a.reader.classes).names();
+  return recipe;
+}
+
+#endif  // DL_TOOLS_DL_PREPROCESS_READERS_H_
