@@ -23,7 +23,8 @@ dl-shard -q --split a=0.5,b=0.5 --in-order -n 1 --no-provenance -o part ragged.d
 dl-shard --head 9 --json part-a-000.dls part-b-000.dls | cmp - <(dl-shard --head 9 --json all-000.dls) && echo "held back"
 pre --steps 4 --per-step --weight weight --store ragged | dl-shard --head 1 --json -
 pre --steps 4 --per-step --weight weight | dl-shard --head 1 --json -
-pre --steps 2 --longer truncate --store ragged | dl-shard --head 3 --json -
+pre --steps 2 --longer truncate --store ragged >short.dls
+dl-shard --head 3 --json short.dls
 dl-shard -q -n 1 -o both padded.dls ragged.dls
 echo "status $?"
 pre --steps 4 --store jpeg >/dev/null
