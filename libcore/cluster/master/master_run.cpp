@@ -335,7 +335,9 @@ void Master::start() {
   context_->odd_values = [this](const data::ExampleRun& piece) {
     return plan_.training->odd_values(piece);
   };
-  if (plan_.stage.empty()) measure_losses(plan_, *context_);
+  // Mini-batches of one class have other losses than a sample of the data.
+  if (plan_.stage.empty() && !plan_.is_in_class_order)
+    measure_losses(plan_, *context_);
   if (!socket_.socket().public_key().empty() &&
       context_->limits.topology != Topology::kStar)
     tree_key_ = make_key_pair().secret_key;

@@ -9,6 +9,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/run_config/choose_normalizers.h"
+#include "libcore/cluster/run_config/class_order.h"
 #include "libcore/cluster/run_config/label_weights.h"
 #include "libcore/cluster/run_config/oddities.h"
 #include "libcore/cluster/run_config/read_network.h"
@@ -430,6 +431,12 @@ RunConfig make_run_config(const MasterOptions& options,
               "there");
           read_all(*plan.training, options, "class_weights", log, take);
         });
+    plan.is_in_class_order = is_in_class_order(*plan.training);
+    if (plan.is_in_class_order)
+      log(Level::kWarning,
+          std::string("examples are in the order of their classes, so that "
+                      "many mini-batches have one class alone; ") +
+              kShuffleRemedy);
     plan.label_count =
         nn::count_labels(plan.model.config, metadata, [&](const auto& take) {
           read_some(*plan.training, kManyLabels, take);

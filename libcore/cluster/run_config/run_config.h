@@ -41,7 +41,8 @@ struct RunConfig {
   // Baselines of the training data, nn/data/baseline_loss.h.
   std::optional<nn::LabelCount> label_count;
   std::optional<double> loss_of_chance;
-  double accuracy_of_chance = 0;  // by the metric
+  double accuracy_of_chance = 0;   // by the metric
+  bool is_in_class_order = false;  // training data, class_order.h
 
   // Settles the settings' mode, or another one: sharing, or sync with so many
   // slots.

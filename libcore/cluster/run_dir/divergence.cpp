@@ -350,6 +350,28 @@ std::string high_loss(const RunState& state, const HeldOut& held_out) {
          "learning rate";
 }
 
+std::string fails_unseen(const RunState& state, const HeldOut& held_out) {
+  const double uniform = held_out.accuracy_of_chance;
+  if (held_out.metric != "accuracy" || held_out.examples < kFew ||
+      has_few_steps(held_out) || !(uniform > 0) || state.history.empty())
+    return "";
+  const double chance = score_of_chance(held_out);
+  const double luck = kSure * std::sqrt(chance * (1 - chance) /
+                                        static_cast<double>(held_out.examples));
+  const EpochScore* const best = best_score(state.history, "accuracy");
+  const EpochScore* const surest = best_score(state.history, "log_loss");
+  if (!best || !surest || best->metrics.at("accuracy") > chance + luck ||
+      surest->metrics.at("log_loss") < kNoBetter * -std::log(uniform))
+    return "";
+  const Pair pair = pair_of(surest->metrics.at("log_loss"), -std::log(uniform));
+  return "nothing was learnt that holds on held-out data: their accuracy is " +
+         metric_text(best->metrics.at("accuracy")) +
+         " at best and their log_loss " + pair.loss + ", and chance has " +
+         metric_text(chance) + " and " + pair.other +
+         ", though the loss of training is " +
+         metric_text(state.history.back().loss);
+}
+
 std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,
                               Mode mode, double moved) {
   const std::span<const EpochScore> history = state.history;

@@ -56,6 +56,10 @@ std::string too_short(const RunState& state, const HeldOut& held_out);
 // The sentence on a run whose loss is far above that of a constant prediction
 // while its held-out accuracy is well above chance; "": it is not so.
 std::string high_loss(const RunState& state, const HeldOut& held_out);
+// The sentence on a run whose losses have fallen while no epoch was better on
+// held-out data than chance, neither in accuracy nor in log_loss; "": it is not
+// so, or there are too few held-out examples to tell.
+std::string fails_unseen(const RunState& state, const HeldOut& held_out);
 // The remedy for a run that has learnt nothing, as a clause.  moved: how far
 // its parameters are from those that it began with, by the norm of these.
 std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,

@@ -11,7 +11,7 @@ done >sums
 
 skip_next 'make demo' 'they are what runs this; the demo has a test of its own'
 run_next 'scripts/share/examples/photos/draw'
-dl-eval -q --model photos.safetensors --min accuracy=0.9 photos-test.dls >/dev/null || fail 'a worse model of photographs'
+dl-eval -q --model photos.safetensors --min accuracy=0.9 photos-test-000.dls >/dev/null || fail 'a worse model of photographs'
 sed -n 's/^{"index":[01],"id":"\([0-9.a-z]*\)","class":"night".*/\1/p' .blocks/$next.out
 rm -r photos*
 run_next 'scripts/share/examples/digits.json'

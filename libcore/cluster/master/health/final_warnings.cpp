@@ -2,6 +2,7 @@
 
 #include "libcore/cluster/master/health/own_loss.h"
 #include "libcore/cluster/run_config/choose_normalizers.h"
+#include "libcore/cluster/run_config/class_order.h"
 #include "libcore/cluster/run_config/oddities.h"
 #include "libcore/cluster/run_dir/divergence.h"
 #include "libcore/nn/data/baseline_loss.h"
@@ -18,11 +19,19 @@ bool has_constant_features(const data::Metadata& metadata) {
   return known && !known->min.empty() && known->min == known->max;
 }
 
+std::string remedy_of_order(const RunConfig& plan) {
+  return plan.is_in_class_order
+             ? std::string("examples are in the order of their classes; ") +
+                   kShuffleRemedy
+             : "";
+}
+
 // Advice for a run that has learnt nothing.
 std::string remedy(const RunConfig& plan, const RunState& state,
                    const HeldOut& held_out) {
   if (plan.training && has_constant_features(plan.training->metadata()))
     return "all examples have the same features: look at how they were made";
+  if (std::string order = remedy_of_order(plan); !order.empty()) return order;
   return remedy_of_scale(plan) +
          remedy_of_nothing(state, held_out, plan.settings.mode,
                            plan.distance_moved(state.parameters));
@@ -87,6 +96,19 @@ void judge(const MasterOptions& options, const RunConfig& plan,
       outcome.verdict = Error{Code::kDiverged, text};
     else
       outcome.remark = text;
+  }
+  if (const std::string unseen = fails_unseen(state, held_out);
+      why.empty() && !outcome.verdict && !unseen.empty()) {
+    const std::string order = remedy_of_order(plan);
+    const std::string text =
+        unseen + "; " +
+        (order.empty() ? "look whether held-out data are of the same kind, and "
+                         "take more data or a smaller network"
+                       : order);
+    if (ignores)
+      outcome.remark = text;
+    else
+      outcome.verdict = Error{Code::kDiverged, text};
   }
   if (why.empty() && !outcome.verdict && outcome.remark.empty()) {
     outcome.remark = high_loss(state, held_out);
