@@ -42,16 +42,16 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.flag("json", &a.json, "write the report as JSON, which --merge can read");
   opt.flag("merge", &a.merge,
            "combine reports of several hosts, given as operands, into one");
-  opt.add("local", &a.local, "N",
-          "read and evaluate N inputs at once on this host; 0: one after the "
-          "other");
+  opt.add(
+      "local", &a.local, "N",
+      "evaluate N input files at once on this host; 0: one after the other");
   dl::declare_raw(opt, a.raw, a.max_bad);
   opt.add("labels", &a.labels, "FILE",
           "with --raw: CSV table of pictures' labels with a header; its first "
           "column is the path");
   opt.add("label-from", &a.label_from, "COLUMN",
-          "with --raw: column with the class: folder (its folder's name), name "
-          "(the file name), path, or one of --labels");
+          "with --raw: class of a picture: its folder, its file name, its "
+          "path, or a column of --labels");
   opt.add("label-pattern", &a.label_pattern, "REGEX",
           "with --raw: class of a picture: the part of its path that matches "
           "the parentheses of REGEX");

@@ -39,10 +39,9 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "input shape, such as 28,28,1, where the model leaves it open");
   opt.add("classes", &a.classes, "NAMES",
           "class names, separated by commas, such as cat,dog");
-  opt.add(
-      "normalize", &a.normalize, "KIND",
-      "scaling done outside the model: scale (bytes to 0..1), signed (bytes "
-      "to -1..1), imagenet or vgg");
+  opt.add("normalize", &a.normalize, "KIND",
+          "scaling of bytes to add in front of the model: scale (to 0..1), "
+          "signed (to -1..1), imagenet or vgg");
   opt.add("check", &a.check, "DATA",
           "run the imported model on the inputs in DATA and compare its "
           "outputs with those recorded there");
@@ -50,8 +49,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "recorded outputs for --check; default: those inside the DATA of "
           "--check");
   opt.add("tolerance", &a.tolerance, "X",
-          "--check: exit with status 1 if the network's outputs differ from "
-          "--expect by more than X of the largest");
+          "with --check: largest difference from expected outputs, as a share "
+          "of the largest of them; above, exit with 1");
   opt.add(
       "absolute", &a.absolute, "X",
       "absolute difference that --check always allows, added to --tolerance");

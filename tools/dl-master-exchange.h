@@ -26,7 +26,8 @@ inline void declare_averaging(dl::cli::Options& opt,
           "outer optimizer that applies the average: plain, momentum, "
           "nesterov, bmuf or diloco");
   opt.add("outer-rate", &a.outer_rate, "RATE",
-          "learning rate of the outer optimizer; 0: 1 (diloco: 0.7)");
+          "learning rate of the outer optimizer; 0: the default of the "
+          "optimizer, 1 (diloco: 0.7)");
   opt.add("outer-momentum", &a.outer_momentum, "MOMENTUM",
           "momentum of the outer optimizer; negative stands for 0.9, with bmuf "
           "1 - 1/replicas");
@@ -44,9 +45,9 @@ inline void declare_sharing(dl::cli::Options& opt,
           "size above which an element of an update is sent: fixed:T, "
           "adaptive[:START], target:DENSITY (approached) or quantile:DENSITY "
           "(exact)");
-  opt.add(
-      "per-tensor", &s.per_tensor, "YES-NO",
-      "yes: a separate threshold for each tensor; no: one threshold for all");
+  opt.add("per-tensor", &s.per_tensor, "YES-NO",
+          "a --threshold of its own for each tensor (yes), or one for all "
+          "tensors (no)");
   opt.add("warmup", &s.warmup, "COUNT",
           "mini-batches over which the density of updates falls to its target");
   opt.add("clip", &s.clip, "MULTIPLE",
@@ -62,8 +63,9 @@ inline void declare_sharing(dl::cli::Options& opt,
           "with --share gradient: reset the momentum of elements once they "
           "have been sent, yes or no");
   opt.add("combine", &s.combine, "RULE",
-          "weight of updates computed side by side: sum, mean, scaled (1/sqrt "
-          "of their number), or diversity (less for updates that agree)");
+          "weight of updates that workers computed at the same time: sum, "
+          "mean, scaled (1/sqrt of their number), or diversity (less for "
+          "updates that agree)");
   opt.add("in-flight", &s.in_flight, "COUNT",
           "most updates of a worker that await the master's answer; 0 stands "
           "for 1");

@@ -61,20 +61,22 @@ inline void declare_common(dl::cli::Options& opt, Args& a) {
   opt.add("bad-list", &a.bad_list, "FILE",
           "file to write a line to about each bad record");
   opt.add("examples", &a.examples, "N",
-          "examples that the input has; another number is an error");
+          "number of examples that the input must have; 0: any");
   opt.add("id-bytes", &a.reader.id_bytes, "N",
-          "longest id in bytes; 0: 256 for images, 32 for csv, no ids for raw, "
-          "where N bytes at the end of a record are its id");
+          "longest id, in bytes; 0: 256 for images, 32 for csv; raw: length of "
+          "the id that ends each record, 0: none");
   opt.add("part", &a.part, "I/N",
           "process part I of N (1 to N) alone, to share the work: every N-th "
           "block of --batch examples");
   opt.add("store", &a.reader.store, "FORM",
-          "form of features in the stream: images, u8 (pixels, the default) or "
-          "jpeg; csv --sequence, padded (the default) or ragged");
+          "form in which the stream has features: u8 (pixels) or jpeg of "
+          "images; padded or ragged of csv --sequence; default: the first");
   opt.add("threads", &a.threads, "N", "worker threads; 0: one for each core");
   opt.flag("print-recipe", &a.print_recipe,
            "images and csv: print the options as a recipe (JSON) and exit");
-  opt.flag("json", &a.json, "print the report as JSON; needs -o");
+  opt.flag(
+      "json", &a.json,
+      "print the report as JSON on standard output; data go to the file of -o");
   opt.flag("no-provenance", &a.no_provenance,
            "do not record how the stream was made");
   opt.flag("no-labels", &a.no_labels,
@@ -102,8 +104,8 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
   opt.add("quality", &a.images.quality, "N",
           "with --store jpeg: JPEG quality of pictures that must be changed");
   opt.add("label-from", &a.images.label_from, "COLUMN",
-          "column with the class: folder (its folder's name, the default), "
-          "name (the file name), path, or one of --labels");
+          "class of a picture: its folder (the default), its file name, its "
+          "path, or a column of --labels");
   opt.add("labels", &a.labels, "FILE",
           "CSV table of pictures' labels with a header; its first column is "
           "the path of a picture");
@@ -111,7 +113,8 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
           "class of a picture: the part of its path that matches the "
           "parentheses of REGEX");
   opt.flag("webdataset", &a.images.webdataset,
-           "files of one base name in a tar archive are an example");
+           "tar archives in WebDataset layout: files with the same base name "
+           "are one example");
   opt.add("split", &a.split, "NAME=SHARE,...",
           "write one output for each named share, by a hash of an example's "
           "path, such as train=0.8,test=0.2");
@@ -130,12 +133,13 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
           "with --ledger: way to tell that an input was taken before: name "
           "(with size and time) or digest");
   opt.add("retries", &a.retries, "N",
-          "times that a pipe: command is started again when it fails");
+          "times to run the command of a pipe: input again when it fails");
   opt.add("recipe", &a.recipe, "FILE",
           "recipe (JSON) that says how examples are made, in place of a format "
           "and its options");
   opt.add("preview", &a.preview, "FILE",
-          "draw pictures of every class (PNG), print their labels and exit");
+          "write a picture of examples of every class to FILE (PNG), print "
+          "their labels and exit");
 }
 
 inline void declare_others(dl::cli::Options& opt, Args& a) {
@@ -156,8 +160,8 @@ inline void declare_others(dl::cli::Options& opt, Args& a) {
   opt.add("sequence", &a.csv.sequence, "COLUMN",
           "rows with one value in this column are the steps of one example");
   opt.add("steps", &a.csv.steps, "N",
-          "with --sequence: most steps of a sequence; shorter ones are padded, "
-          "for longer ones see --longer");
+          "length of the longest sequence, required with --sequence; shorter "
+          "ones are padded, for longer ones see --longer");
   opt.add("longer", &a.csv.longer, "RULE",
           "treatment of sequences of more than --steps: fail, truncate or skip "
           "(the sequence)");

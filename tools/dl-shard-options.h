@@ -44,8 +44,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
       "with --split, put the first examples into the first part, and so on");
   opt.add("seed", &a.deal.seed, "N", "seed of --shuffle and --split");
   opt.flag("zip", &a.deal.zip,
-           "join inputs example by example; NAME=INPUT names an input or "
-           "output of the network");
+           "join inputs example by example; input NAME=FILE is for the input "
+           "or output NAME of the network");
   opt.size("memory", &a.deal.memory, "SIZE",
            "memory to use; the rest goes to temporary files");
   opt.flag("force", &a.deal.force,
