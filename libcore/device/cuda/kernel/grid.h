@@ -21,7 +21,7 @@
 #if defined(__CUDACC__)
 #define DL_DEVICE __device__
 #define DL_BOTH __host__ __device__
-// Of loops over what is to be in registers.
+// Unrolls a loop over arrays that are to be in registers.
 #define DL_UNROLL _Pragma("unroll")
 #define DL_PRAGMA(text) _Pragma(#text)
 #define DL_UNROLL_BY(n) DL_PRAGMA(unroll(n))
