@@ -49,8 +49,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "recorded outputs for --check; default: those inside the DATA of "
           "--check");
   opt.add("tolerance", &a.tolerance, "X",
-          "with --check: largest difference from expected outputs, as a share "
-          "of the largest of them; above, exit with 1");
+          "with --check: exit with 1 if outputs differ from those expected by "
+          "more than this share of the largest");
   opt.add(
       "absolute", &a.absolute, "X",
       "absolute difference that --check always allows, added to --tolerance");

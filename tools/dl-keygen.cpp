@@ -35,8 +35,8 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("worker,w", &a.workers, "NAME",
           "make keys for a worker of this name; may be repeated");
   opt.add("once", &a.once, "NAME",
-          "print the keys of a worker for the first process that uses them, "
-          "which reads them by dl-worker --keys -");
+          "print keys for the worker NAME, good for one process, which reads "
+          "them with dl-worker --keys -");
   opt.flag("force,f", &a.force, "replace existing keys");
   opt.rest(&a.folders);
 }

@@ -23,8 +23,8 @@ inline void declare_averaging(dl::cli::Options& opt,
           "updater state when replicas are averaged: "
           "average, keep or reset; default: depends on --outer");
   opt.add("outer", &a.outer, "METHOD",
-          "outer optimizer that applies the average: plain, momentum, "
-          "nesterov, bmuf or diloco");
+          "outer optimizer that applies the average of workers: plain, "
+          "momentum, nesterov, bmuf or diloco");
   opt.add("outer-rate", &a.outer_rate, "RATE",
           "learning rate of the outer optimizer; 0: the default of the "
           "optimizer, 1 (diloco: 0.7)");
@@ -32,8 +32,8 @@ inline void declare_averaging(dl::cli::Options& opt,
           "momentum of the outer optimizer; negative stands for 0.9, with bmuf "
           "1 - 1/replicas");
   opt.add("delta", &a.delta, "FORMAT",
-          "number format in which replicas send changes: f32, f16, int8 or "
-          "sparse:DENSITY:BITS");
+          "number format in which replicas send changes of parameters: f32, "
+          "f16, int8 or sparse:DENSITY:BITS");
   opt.flag("overlap", &a.overlap,
            "train the next round while the last one is being averaged");
 }
@@ -46,8 +46,8 @@ inline void declare_sharing(dl::cli::Options& opt,
           "adaptive[:START], target:DENSITY (approached) or quantile:DENSITY "
           "(exact)");
   opt.add("per-tensor", &s.per_tensor, "YES-NO",
-          "a --threshold of its own for each tensor (yes), or one for all "
-          "tensors (no)");
+          "size above which elements are sent (--threshold): of each tensor "
+          "(yes), or one for all (no)");
   opt.add("warmup", &s.warmup, "COUNT",
           "mini-batches over which the density of updates falls to its target");
   opt.add("clip", &s.clip, "MULTIPLE",

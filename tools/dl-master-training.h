@@ -56,15 +56,16 @@ inline void declare_training(dl::cli::Options& opt,
 
   opt.section("Training");
   opt.add("mode", &m.mode, "MODE",
-          "way of training together: auto, sharing, averaging or sync");
+          "way that workers combine what they learn: auto, sharing (updates), "
+          "averaging (parameters) or sync (each step)");
   opt.add("epochs", &m.epochs, "COUNT", "passes over the training data");
   opt.add("pretrain", &m.pretrain, "EPOCHS",
           "epochs for which each autoencoder layer is pretrained, one after "
           "the other; 0: none");
   opt.add("batch", &m.batch, "COUNT", "examples in a worker's mini-batch");
   opt.add("lr-warmup", &m.lr_warmup, "COUNT",
-          "steps over which learning rates rise from 0; -1: 128 with adagrad, "
-          "adam and their kind, else 0");
+          "steps over which learning rates rise from 0; -1: 128 with adaptive "
+          "updaters (adagrad, adam and others), else 0");
   opt.add("seed", &m.seed, "NUMBER",
           "seed of the order of examples; default: the network's seed");
   opt.flag("deterministic", &m.deterministic,

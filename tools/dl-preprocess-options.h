@@ -85,7 +85,8 @@ inline void declare_common(dl::cli::Options& opt, Args& a) {
 
 inline void declare_images(dl::cli::Options& opt, Args& a) {
   opt.section("Options for images, and recipes");
-  opt.add("size", &a.images.size, "WIDTHxHEIGHT", "size of an example");
+  opt.add("size", &a.images.size, "WIDTHxHEIGHT",
+          "scale and crop pictures to this size, in pixels; see --fit");
   opt.add(
       "fit", &a.images.fit, "WAY",
       "way to bring a picture to --size: crop (the default), pad or stretch");
@@ -95,7 +96,7 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
   opt.add("interpolation", &a.images.interpolation, "FILTER",
           "nearest, bilinear (the default), bicubic or lanczos");
   opt.add("color", &a.images.color, "CHANNELS",
-          "rgb (the default), grey or bgr");
+          "channels that pictures get: rgb (the default), grey or bgr");
   opt.add("max-pixels", &a.images.max_pixels, "N",
           "most pixels of a picture (width times height); a larger one is a "
           "bad record");
@@ -175,7 +176,8 @@ inline void declare_others(dl::cli::Options& opt, Args& a) {
           "column with the weight of each row in the loss");
   opt.section("Options for fit");
   opt.flag("merge", &a.merge,
-           "merge fitted recipes of parts, given as inputs, into one");
+           "merge recipes that were each fitted on a part of the data, given "
+           "as inputs, into one");
   opt.section("Options for svmlight");
   opt.add("features", &a.svmlight.features, "N",
           "number of features of an example");

@@ -28,8 +28,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.size("size", &a.deal.size, "BYTES",
            "unpacked bytes in a shard at most, instead of --shards");
   opt.add("batch", &a.deal.batch, "N",
-          "examples stored together in a record, whatever the mini-batches of "
-          "training; 0: as in the input");
+          "examples stored together in a record, independent of the "
+          "mini-batches of training; 0: as in the input");
   opt.flag("shuffle", &a.deal.shuffle, "shuffle all examples");
   opt.add("split", &a.deal.split, "PARTS",
           "divide examples among named parts by a hash of each, such as "
