@@ -566,12 +566,12 @@ Outcome Master::trained() {
                                      store_.path() +
                                      "', the same command goes on"};
   }
-  if (const std::string lack =
-          lack_of_model(options_, context_->report, context_->state);
-      !lack.empty())
-    log_(Level::kWarning, lack);
   judge(options_, plan_, std::bind_front(&RunStore::where_model, &store_),
         context_->state, result);
+  if (const std::string lack =
+          lack_of_model(options_, context_->report, context_->state);
+      !lack.empty() && !result.verdict)
+    log_(Level::kWarning, lack);
   // A run that went wrong may be looked at, and gone back to.
   if (!result.verdict) store_.tidy(context_->state);
   return result;

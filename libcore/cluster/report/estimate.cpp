@@ -275,7 +275,8 @@ Estimate::Choice Estimate::choose(std::int64_t workers) const {
           std::string(exact ? "sync, " : "sharing, ") +
               rounded(exact ? sync : sharing) + " examples/s expected of " +
               std::to_string(workers) + " workers; " +
-              (exact ? "sharing " : "sync ") + rounded(exact ? sharing : sync)};
+              (exact ? "sharing " : "sync ") + rounded(exact ? sharing : sync) +
+              (exact && sync < sharing ? ", which is not exact" : "")};
 }
 
 std::string Estimate::workers_text() const {

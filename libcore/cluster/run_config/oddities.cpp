@@ -3,6 +3,7 @@
 #include "libcore/cluster/run_config/oddities.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -84,20 +85,36 @@ std::string lone_norms(const nn::NetworkConfig& network) {
   return names;
 }
 
+// Whether a layer scales or normalizes the input first.
+bool normalizes_input(const nn::NetworkConfig& network) {
+  constexpr std::array kTypes{"scale", "batch_norm", "layer_norm",
+                              "group_norm"};
+  return std::ranges::any_of(network.layers, [&](const nn::LayerConfig& layer) {
+    return std::ranges::find(kTypes, layer.type->name) != kTypes.end() &&
+           std::ranges::all_of(layer.from, [&](nn::Value from) {
+             return from < network.inputs.size();
+           });
+  });
+}
+
 }  // namespace
 
 void tell_oddities(const nn::NetworkConfig& network,
                    const data::Metadata& metadata, const Log& log) {
   for (std::size_t i = 0; i < network.outputs.size(); ++i)
     tell_oddities(network, i, metadata, log);
-  const nn::UpdaterConfig plain{.learning_rate = {.initial = 0.001}};
-  if (std::ranges::all_of(network.layers, [&](const nn::LayerConfig& layer) {
-        return !nn::find_key("layer", layer.type->name, "updater") ||
-               layer.training.updater == plain;
-      }))
+  if (has_plain_updater(network))
     log(Level::kInfo,
         "the updater is plain sgd with a learning rate of 0.001, the default, "
         "which learns slowly; see updater in dl-network(5)");
+}
+
+bool has_plain_updater(const nn::NetworkConfig& network) {
+  const nn::UpdaterConfig plain{.learning_rate = {.initial = 0.001}};
+  return std::ranges::all_of(network.layers, [&](const nn::LayerConfig& layer) {
+    return !nn::find_key("layer", layer.type->name, "updater") ||
+           layer.training.updater == plain;
+  });
 }
 
 void tell_lone_values(const nn::NetworkConfig& network, std::int64_t batch,
@@ -122,7 +139,7 @@ std::string remedy_of_scale(const nn::NetworkConfig& network,
   constexpr double kLarge = 16, kSmall = 1.0 / 256;  // deviations
   const auto& known = metadata.statistics;
   if (network.inputs.size() != 1 || !normalizer.changes_nothing() || !known ||
-      known->min.empty() ||
+      normalizes_input(network) || known->min.empty() ||
       nn::wanted_by(network, nn::layout_of(network)).inputs[0].tokens > 0)
     return "";
   const double widest = std::ranges::max(known->deviation());

@@ -23,6 +23,10 @@ void tell_oddities(const nn::NetworkConfig& network,
 void tell_lone_values(const nn::NetworkConfig& network, std::int64_t batch,
                       std::int64_t examples, const Log& log);
 
+// Whether all layers train by the default updater, plain sgd, which learns
+// slowly.
+bool has_plain_updater(const nn::NetworkConfig& network);
+
 // The remedy for features that are large or small numbers and are not
 // normalized, as a clause that others follow; "": there are no such.
 std::string remedy_of_scale(const nn::NetworkConfig& network,

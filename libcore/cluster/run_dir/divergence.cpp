@@ -75,10 +75,24 @@ double by_luck(const HeldOut& held_out) {
                                        1, held_out.examples)));
 }
 
-// Large losses of a few examples may hide that the others are right.
+// A metric of the last epoch.
+std::optional<double> last_of(std::span<const EpochScore> history,
+                              const char* metric) {
+  if (history.empty()) return std::nullopt;
+  const auto found = history.back().metrics.find(metric);
+  if (found == history.back().metrics.end()) return std::nullopt;
+  return found->second;
+}
+
+// Large losses of a few examples may hide that the others are right; where most
+// examples are of one class, accuracy hides what probabilities tell.
 bool beats_chance(std::span<const EpochScore> history,
                   const HeldOut& held_out) {
   if (history.empty() || !held_out.metric.ends_with("accuracy")) return false;
+  if (const auto log_loss = last_of(history, "log_loss");
+      log_loss && held_out.constant_log_loss && held_out.examples >= kFew &&
+      *log_loss < kNoBetter * *held_out.constant_log_loss)
+    return true;
   const auto score = history.back().metrics.find(held_out.metric);
   return score != history.back().metrics.end() &&
          score->second > score_of_chance(held_out) + by_luck(held_out);
@@ -138,7 +152,7 @@ bool is_as_bad(const RunState& state, const HeldOut& held_out, double times) {
     return false;
   const double chance =
       times > 1 ? *loss_of_chance(held_out) : *loss_of_constant(held_out);
-  return *loss >= times * chance &&
+  return *loss >= times * chance && !held_out.beats_constant.value_or(false) &&
          (state.watch.blocks() == 0 ||
           state.watch.level() >= kNoBetter * chance) &&
          !beats_chance(state.history, held_out);
@@ -200,6 +214,12 @@ bool falls_by_epochs(std::span<const EpochScore> history) {
              kNoBetter * history[(history.size() - 1) / 2].loss;
 }
 
+// Whether it fell by a tenth in the last epoch.
+bool falls_fast(std::span<const EpochScore> history) {
+  return history.size() > 1 &&
+         history.back().loss < kClearly * history[history.size() - 2].loss;
+}
+
 // Whether each of the last epochs had a lower loss than the one before, by
 // however little.
 bool falls_steadily(std::span<const EpochScore> history) {
@@ -249,12 +269,12 @@ bool is_constant(const RunState& state, const HeldOut& held_out) {
 
 bool is_in_doubt(const RunState& state, const HeldOut& held_out) {
   const auto recent = state.watch.recent();
-  if (!held_out.constant_loss || !recent || state.history.size() > 1 ||
-      has_few_steps(held_out))
+  if (!held_out.constant_loss || !recent || has_few_steps(held_out) ||
+      (state.history.size() > 1 && !falls_by_epochs(state.history)))
     return false;
   const double constant = *held_out.constant_loss;
-  return std::fabs(recent->loss - constant) <=
-         std::max(kInDoubt * recent->error, kMostError * constant);
+  return recent->loss >=
+         constant - std::max(kInDoubt * recent->error, kMostError * constant);
 }
 
 bool is_no_better(const RunState& state, const HeldOut& held_out) {
@@ -281,6 +301,7 @@ bool is_no_better(const RunState& state, const HeldOut& held_out) {
 std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
   if (has_few_steps(held_out)) return "";
   const bool never = loss_of_chance(held_out) && state.watch.learnt_nothing() &&
+                     !held_out.beats_constant.value_or(false) &&
                      !beats_chance(state.history, held_out);
   if (!never && !is_as_bad(state, held_out, kNoBetter) &&
       !is_no_better(state, held_out))
@@ -355,20 +376,21 @@ std::string fails_unseen(const RunState& state, const HeldOut& held_out) {
   if (held_out.metric != "accuracy" || held_out.examples < kFew ||
       has_few_steps(held_out) || !(uniform > 0) || state.history.empty())
     return "";
+  const double surely = held_out.constant_log_loss.value_or(-std::log(uniform));
   const double chance = score_of_chance(held_out);
   const double luck = kSure * std::sqrt(chance * (1 - chance) /
                                         static_cast<double>(held_out.examples));
   const EpochScore* const best = best_score(state.history, "accuracy");
   const EpochScore* const surest = best_score(state.history, "log_loss");
   if (!best || !surest || best->metrics.at("accuracy") > chance + luck ||
-      surest->metrics.at("log_loss") < kNoBetter * -std::log(uniform))
+      surest->metrics.at("log_loss") < kNoBetter * surely)
     return "";
-  const Pair pair = pair_of(surest->metrics.at("log_loss"), -std::log(uniform));
+  const Pair pair = pair_of(surest->metrics.at("log_loss"), surely);
   return "nothing was learnt that holds on held-out data: their accuracy is " +
          metric_text(best->metrics.at("accuracy")) +
-         " at best and their log_loss " + pair.loss + ", and chance has " +
-         metric_text(chance) + " and " + pair.other +
-         ", though the loss of training is " +
+         " at best and their log_loss " + pair.loss +
+         ", and a constant prediction has " + metric_text(chance) + " and " +
+         pair.other + ", though the loss of training is " +
          metric_text(state.history.back().loss);
 }
 
@@ -380,7 +402,9 @@ std::string remedy_of_nothing(const RunState& state, const HeldOut& held_out,
     return divergence_remedy(mode);
   const std::string anew = "with --fresh or in another --run";
   if (falls_by_epochs(history))
-    return "it falls slowly: take more epochs or a higher learning rate";
+    return falls_fast(history)
+               ? "it still falls: take more epochs"
+               : "it falls slowly: take more epochs or a higher learning rate";
   if (moved < kHardly)
     return "parameters have hardly moved: take more epochs, or a higher "
            "learning rate " +

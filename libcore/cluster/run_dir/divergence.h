@@ -24,9 +24,10 @@ struct HeldOut {
   std::optional<double> loss_of_chance;  // nn/data/baseline_loss.h
   double accuracy_of_chance = 0;         // baseline of the metric
   // The loss on training data of the best constant prediction, and its accuracy
-  // on held-out data.
+  // and log_loss on held-out data.
   std::optional<double> constant_loss = std::nullopt,
-                        constant_accuracy = std::nullopt;
+                        constant_accuracy = std::nullopt,
+                        constant_log_loss = std::nullopt;
   // Whether the model has a lower loss than any constant prediction, on the
   // same examples; none if not measured.
   std::optional<bool> beats_constant = std::nullopt;
@@ -44,8 +45,9 @@ std::string lost_score(std::span<const EpochScore> history,
 // Verdict on a finished run that has learnt nothing: so much, as a clause; ""
 // of all others.
 std::string learnt_nothing(const RunState& state, const HeldOut& held_out);
-// Whether losses of the run's only epoch are too near that of the best constant
-// prediction to tell it from the model: beats_constant is wanted.
+// Whether losses of the run's only epoch, or losses that still fall, are too
+// near that of the best constant prediction, or above it, to tell it from the
+// model: beats_constant is wanted.
 bool is_in_doubt(const RunState& state, const HeldOut& held_out);
 // Whether, within the error of its losses, its model is no better than a
 // constant prediction.

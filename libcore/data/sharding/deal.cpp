@@ -261,7 +261,8 @@ void Dealer::check_counts() const {
     if (part.examples == 0)
       throw Error{Code::kData, "no example falls into " +
                                    in_quotes(part.prefix) +
-                                   "; nothing was written"};
+                                   "; nothing was written (equal examples "
+                                   "stay together without --stratify)"};
     if (shards_of(part) > part.examples)
       throw Error{Code::kUsage, std::to_string(shards_of(part)) +
                                     " shards are more than the " +

@@ -197,6 +197,14 @@ double accuracy_of(const std::vector<double>& shares,
   return accuracy;
 }
 
+// Without smoothing.  Nothing if classes have different weights.
+std::optional<double> log_loss_of(const std::vector<double>& shares,
+                                  const std::vector<double>& weights) {
+  if (std::ranges::adjacent_find(weights, std::not_equal_to()) != weights.end())
+    return std::nullopt;
+  return entropy_of(shares, std::vector<double>(shares.size(), 1)).loss;
+}
+
 // Mean over the targets.
 BestConstant of_kinds(const std::vector<double>& shares,
                       const std::vector<double>& weights, double smoothing,
@@ -204,7 +212,7 @@ BestConstant of_kinds(const std::vector<double>& shares,
   const Entropy entropy = entropy_of(smoothed(shares, smoothing), weights);
   const double variance = entropy.squares - entropy.loss * entropy.loss;
   return {entropy.loss, std::sqrt(std::max(0.0, variance) / count),
-          accuracy_of(shares, weights)};
+          accuracy_of(shares, weights), log_loss_of(shares, weights)};
 }
 
 std::vector<double> weights_of(const LayerSettings& settings,
@@ -230,7 +238,9 @@ BestConstant of_probabilities(const TargetSums& sums,
         spec.smoothing, sums.count());
     best.loss += one.loss;
     best.error += one.error;
-    if (sums.units() == 1) best.accuracy = one.accuracy;
+    if (sums.units() > 1) continue;
+    best.accuracy = one.accuracy;
+    best.log_loss = one.log_loss;
   }
   return best;
 }

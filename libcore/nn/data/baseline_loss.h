@@ -47,8 +47,9 @@ double accuracy_of_chance(const NetworkConfig& network,
 // examples are of one class.
 struct BestConstant {
   double loss = 0, error = 0;  // mean over examples, and its standard error
-  // Accuracy of the class that counts most, if one output has classes.
-  std::optional<double> accuracy = std::nullopt;
+  // Accuracy of the class that counts most, if one output has classes; and, if
+  // all classes count alike, the mean of -log(share of the example's class).
+  std::optional<double> accuracy = std::nullopt, log_loss = std::nullopt;
 };
 
 // Looks at the targets in these records; nothing: an output has another loss

@@ -32,6 +32,9 @@ std::string remedy(const RunConfig& plan, const RunState& state,
   if (plan.training && has_constant_features(plan.training->metadata()))
     return "all examples have the same features: look at how they were made";
   if (std::string order = remedy_of_order(plan); !order.empty()) return order;
+  if (has_plain_updater(plan.model.config))
+    return "the updater is plain sgd with a learning rate of 0.001, which "
+           "learns slowly: take another, as adam (updater in dl-network(5))";
   return remedy_of_scale(plan) +
          remedy_of_nothing(state, held_out, plan.settings.mode,
                            plan.distance_moved(state.parameters));
@@ -66,8 +69,10 @@ HeldOut held_out_of(const RunConfig& plan, const RunState& state) {
     if (const auto best = constant_of(plan, *plan.training))
       held_out.constant_loss = best->loss;
   if (plan.evaluation && held_out.metric == "accuracy")
-    if (const auto best = constant_of(plan, *plan.evaluation))
+    if (const auto best = constant_of(plan, *plan.evaluation)) {
       held_out.constant_accuracy = best->accuracy;
+      held_out.constant_log_loss = best->log_loss;
+    }
   if (is_in_doubt(state, held_out))
     held_out.beats_constant = beats_constant(plan, state);
   return held_out;
@@ -90,12 +95,13 @@ void judge(const MasterOptions& options, const RunConfig& plan,
   const std::string why = ends_badly(state, held_out);
   if (const std::string nothing = learnt_nothing(state, held_out);
       why.empty() && !nothing.empty()) {
-    const std::string text =
-        "nothing was learnt: " + nothing + "; " + remedy(plan, state, held_out);
-    if (is_no_better(state, held_out) && !ignores)
-      outcome.verdict = Error{Code::kDiverged, text};
+    const std::string text = nothing + "; " + remedy(plan, state, held_out);
+    if (!is_no_better(state, held_out))
+      outcome.remark = "little was learnt: " + text;
+    else if (ignores)
+      outcome.remark = "nothing was learnt: " + text;
     else
-      outcome.remark = text;
+      outcome.verdict = Error{Code::kDiverged, "nothing was learnt: " + text};
   }
   if (const std::string unseen = fails_unseen(state, held_out);
       why.empty() && !outcome.verdict && !unseen.empty()) {

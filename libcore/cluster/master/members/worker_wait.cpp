@@ -30,8 +30,10 @@ bool WorkerWait::gathered() {
   if (left <= 0)
     throw Error{Code::kUnavailable,
                 "waited " + format("%.1f s", context_.limits.wait) +
-                    " and have " + what +
-                    "; start more, lower --min-workers or raise --wait"};
+                    " and have " + what + "; start " +
+                    (have > 0 ? "more" : "some") +
+                    (want > 1 ? ", lower --min-workers" : "") +
+                    " or raise --wait, and look at what workers say"};
   say(what, left);
   return false;
 }
