@@ -40,8 +40,11 @@ inline dl::vectorize::Recipe recipe_of(const Args& a) {
   }
   const std::string name =
       a.recipe == "-" ? "standard input" : "'" + a.recipe + "'";
-  return dl::vectorize::Recipe::from_json(
-      recipe_json(a.recipe, dl::Code::kConfig), name, dl::Code::kConfig);
+  const dl::Json json = recipe_json(a.recipe, dl::Code::kConfig);
+  dl::vectorize::Recipe recipe =
+      dl::vectorize::Recipe::from_json(json, name, dl::Code::kConfig);
+  dl::vectorize::check_fit(json, a.recipe);
+  return recipe;
 }
 
 // The recipe that the options for a table say.

@@ -149,8 +149,7 @@ std::string ClassLabels::refusal(std::string_view name) const {
     return "the class '" + clipped(name) + "' has a name of " +
            std::to_string(name.size()) + " bytes, want " +
            std::to_string(kMaxName) + " at most";
-  if (!is_utf8(name)) return not_utf8("the class", name);
-  return "";
+  return not_text("the class", name);
 }
 
 std::string ClassLabels::complaint(std::string_view got) const {

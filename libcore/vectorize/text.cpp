@@ -106,6 +106,13 @@ std::string not_utf8(const char* what, std::string_view text) {
          "-t UTF-8 FILE'";
 }
 
+std::string not_text(const char* what, std::string_view text) {
+  if (!is_utf8(text)) return not_utf8(what, text);
+  if (text.find('\0') == std::string_view::npos) return "";
+  return std::string(what) + " '" + clipped(text) +
+         "' has a zero byte, which text has not";
+}
+
 tensor::Shape parse_shape(std::string_view text) {
   std::vector<std::int64_t> extents;
   for (const std::string& part : split(text, ',')) {

@@ -33,6 +33,8 @@ bool parse_truth(std::string_view text, double& value);
 
 // "the class is not UTF-8 text, as 'caf?'; ..." with the remedy; `what` is it.
 std::string not_utf8(const char* what, std::string_view text);
+// The same, or that a zero byte is in it; "": it is text.
+std::string not_text(const char* what, std::string_view text);
 
 // "8,8,1".  Throws Error{kUsage}.
 tensor::Shape parse_shape(std::string_view text);

@@ -1,6 +1,7 @@
 #include "libcore/vectorize/image/decode.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <span>
 
@@ -15,18 +16,24 @@ namespace {
 constexpr const PictureFormat* kFormats[] = {&kJpeg, &kPng, &kWebp, &kTiff,
                                              &kGif,  &kBmp, &kPnm};
 
-[[noreturn]] void refuse_unknown(std::string_view bytes) {
-  if (bytes.empty()) bad_data("it is empty");
-  const auto start = std::as_bytes(std::span(bytes))
-                         .first(std::min<std::size_t>(bytes.size(), 512));
-  const io::FileKind kind = io::file_kind(start);
-  bad_data(std::string("it is no picture that is read (") +
-           (kind.what == io::FileClass::kUnknown ? io::looks_like(start)
-                                                 : kind.text) +
-           "); want JPEG, PNG, WebP, TIFF, GIF, BMP or PNM");
+const PictureFormat* format_of(std::string_view bytes) {
+  const auto found = std::ranges::find_if(
+      kFormats, [&](const PictureFormat* format) { return format->is(bytes); });
+  return found == std::end(kFormats) ? nullptr : *found;
 }
 
 }  // namespace
+
+std::string no_picture(std::span<const std::byte> start) {
+  if (start.empty()) return "it is empty";
+  if (format_of({reinterpret_cast<const char*>(start.data()), start.size()}))
+    return "";
+  const io::FileKind kind = io::file_kind(start);
+  return "it is no picture that is read (" +
+         (kind.what == io::FileClass::kUnknown ? io::looks_like(start)
+                                               : kind.text) +
+         "); want JPEG, PNG, WebP, TIFF, GIF, BMP or PNM";
+}
 
 void check_pixels(std::int64_t width, std::int64_t height,
                   const DecodeLimits& limits) {
@@ -46,21 +53,20 @@ void check_pixels(std::int64_t width, std::int64_t height,
 }
 
 void decode(std::string_view bytes, const DecodeLimits& limits, Picture& out) {
-  for (const PictureFormat* format : kFormats) {
-    if (!format->is(bytes)) continue;
-    out.orientation = 1;
-    try {
-      format->read(bytes, limits, out);
-    } catch (Error& e) {
-      e.add_context(format->name);
-      throw;
-    } catch (const std::bad_alloc&) {
-      bad_data(std::string(format->name) + ": it takes too much memory");
-    }
-    make_upright(out);
-    return;
+  const PictureFormat* format = format_of(bytes);
+  if (format == nullptr)
+    bad_data(no_picture(std::as_bytes(std::span(bytes))
+                            .first(std::min<std::size_t>(bytes.size(), 512))));
+  out.orientation = 1;
+  try {
+    format->read(bytes, limits, out);
+  } catch (Error& e) {
+    e.add_context(format->name);
+    throw;
+  } catch (const std::bad_alloc&) {
+    bad_data(std::string(format->name) + ": it takes too much memory");
   }
-  refuse_unknown(bytes);
+  make_upright(out);
 }
 
 std::map<std::string, std::string> decoder_versions() {

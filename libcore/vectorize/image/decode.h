@@ -8,6 +8,7 @@
 #ifndef DL_LIBCORE_VECTORIZE_IMAGE_DECODE_H_
 #define DL_LIBCORE_VECTORIZE_IMAGE_DECODE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -32,6 +33,9 @@ struct DecodeLimits {
 // that is not read, damaged, cut short, or has more pixels than allowed.
 // Memory: what the pixels take, and as much again while a reader works.
 void decode(std::string_view bytes, const DecodeLimits& limits, Picture& out);
+
+// "": a file that begins so may be a picture that is read, else why it is none.
+std::string no_picture(std::span<const std::byte> start);
 
 // Decodes a JPEG file of upright pixels of just this shape [height, width,
 // channels].  False: it is something else.

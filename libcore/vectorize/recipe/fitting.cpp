@@ -188,4 +188,13 @@ Json merge_fits(const std::vector<Json>& fitted,
   return learning.finished();
 }
 
+void check_fit(const Json& recipe, const std::string& name) {
+  if (!recipe.contains("fit")) return;
+  std::size_t vectorizers = 0;
+  for (const RecipeTensor& tensor : unfitted(recipe, in_quotes(name)).tensors)
+    vectorizers += tensor.parts.size();
+  if (recipe["fit"]["learned"].size() == vectorizers)
+    (void)merge_fits({recipe}, {name});
+}
+
 }  // namespace dl::vectorize

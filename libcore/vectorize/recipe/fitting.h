@@ -23,6 +23,11 @@ Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
 Json merge_fits(const std::vector<Json>& fitted,
                 const std::vector<std::string>& names);
 
+// Throws Error: kData, a recipe has a fit that is damaged, or that says other
+// "fills" and "classes".  One that lost or got a vectorizer since has them
+// alone.
+void check_fit(const Json& recipe, const std::string& name);
+
 }  // namespace dl::vectorize
 
 #endif  // DL_LIBCORE_VECTORIZE_RECIPE_FITTING_H_

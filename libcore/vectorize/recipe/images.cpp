@@ -39,6 +39,14 @@ class Options {
   Json& object_;
 };
 
+// The suffixes that pictures have, as columns of WebDataset: "jpg;png".
+std::string columns_of_pictures() {
+  std::string columns;
+  for (const std::string_view suffix : find_vectorizer("image")->suffixes)
+    columns += (columns.empty() ? "" : ";") + std::string(suffix.substr(1));
+  return columns;
+}
+
 void set_category(const ImageOptions& given, Options& category) {
   const bool matched = !given.label_pattern.empty();
   std::string from = given.label_from;
@@ -59,8 +67,7 @@ Recipe recipe_of(const ImageOptions& given) {
   if (given.size.empty()) bad_usage("images wants --size WIDTHxHEIGHT");
   Json tensors = Json::object();
   Options image("image", tensors["features"]);
-  if (given.webdataset)
-    image.set("from", "jpg;jpeg;png;webp;tif;tiff;gif;bmp;ppm;pgm", "from");
+  if (given.webdataset) image.set("from", columns_of_pictures(), "from");
   image.set("size", size_of(given.size), "size");
   if (!given.fit.empty()) image.set("fit", given.fit, "fit");
   if (!given.interpolation.empty())

@@ -72,6 +72,12 @@ bool fits(const Json& value, const RecipeKey& key) {
   return false;
 }
 
+bool has_zero_byte(const Json& value) {
+  if (value.is_array()) return std::ranges::any_of(value, has_zero_byte);
+  return value.is_string() &&
+         value.get_ref<const std::string&>().find('\0') != std::string::npos;
+}
+
 }  // namespace
 
 std::string RecipeKey::wanted() const {
@@ -107,6 +113,7 @@ std::string RecipeKey::wanted() const {
 }
 
 std::string RecipeKey::problem(const Json& value) const {
+  if (has_zero_byte(value)) return "has a zero byte, which text has not";
   if (fits(value, *this)) {
     if (kind == KeyKind::kPattern) try {
         (void)Pattern(value.get<std::string>(), Code::kConfig);

@@ -28,8 +28,9 @@ const std::vector<SourceType>& sources() {
            "A record for each example of archives (or folders) in the manner "
            "of WebDataset: files that stand together and have one path up to "
            "the first dot of their names. Columns: *key*, that path, and one "
-           "for each suffix, such as *jpg* and *cls*. Where a *from* may be "
-           "one of several columns it lists them, as jpg;png.",
+           "for each suffix, such as *jpg* and *cls*, in lower case; of an "
+           "object in a .json file *json.a* for its key a. Where a *from* may "
+           "be one of several columns it lists them, as jpg;png.",
        .open = [](Inputs inputs,
                   Suffixes) { return open_webdataset(std::move(inputs)); }},
       {.name = "csv",

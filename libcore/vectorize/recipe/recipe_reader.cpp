@@ -9,6 +9,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/base/number_format.h"
 #include "libcore/base/parallel.h"
 #include "libcore/vectorize/draw_examples.h"
 #include "libcore/vectorize/engine.h"
@@ -240,6 +241,10 @@ class RecipeReading : public Reader {
         block.bytes += bytes_in(record);
         block.records.push_back(std::move(record));
       }
+      if (block.records.empty() && blocks_ == 0 && records_ > 0)
+        bad_data("a share of --split has none of the input's " +
+                 counted(records_, "example") +
+                 "; give it more of them, or more inputs");
       if (block.records.empty()) return false;
     } while (blocks_++ % options_.parts != options_.part - 1);
     return true;

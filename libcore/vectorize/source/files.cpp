@@ -16,6 +16,7 @@
 #include "libcore/io/decompress.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/retrying.h"
+#include "libcore/vectorize/image/decode.h"
 #include "libcore/vectorize/source/ledger.h"
 #include "libcore/vectorize/source/record_source.h"
 #include "libcore/vectorize/vectorizer.h"
@@ -26,18 +27,21 @@ namespace {
 // A file that an operand names.
 class OneFile : public RecordSource {
  public:
-  explicit OneFile(std::string path) : path_(std::move(path)) {}
+  // problem: why it is none that is wanted, or "".
+  explicit OneFile(std::string path, std::string problem = {})
+      : path_(std::move(path)), problem_(std::move(problem)) {}
   bool next(Record& record) override {
     if (given_) return false;
     given_ = true;
     record = record_of_file(path_);
     record.name = in_quotes(path_);
     record.file = path_;
+    if (record.problem.empty()) record.problem = problem_;
     return true;
   }
 
  private:
-  std::string path_;
+  std::string path_, problem_;
   bool given_ = false;
 };
 
@@ -64,13 +68,14 @@ class PutBack : public io::Source {
   std::size_t at_ = 0;
 };
 
-// The archive that an operand is; null: it is none.
+// The archive that an operand is; null: it is none, and `start` what it begins
+// with.
 std::unique_ptr<RecordSource> archive_of(const std::string& operand,
-                                         const Inputs& inputs,
-                                         Suffixes wanted) {
+                                         const Inputs& inputs, Suffixes wanted,
+                                         std::vector<std::byte>& start) {
   auto source =
       io::decompress(io::open_retrying(operand, inputs.retries, inputs.log));
-  std::vector<std::byte> start(kTarBlock);
+  start.resize(kTarBlock);
   start.resize(io::read_full(*source, start));
   if (!is_tar(start)) return nullptr;
   return open_tar(
@@ -94,8 +99,11 @@ std::unique_ptr<RecordSource> open_operand(const std::string& operand,
       has_suffix(operand, wanted) && io::names_file(operand))
     return std::make_unique<OneFile>(operand);
   std::unique_ptr<RecordSource> archive;
+  std::vector<std::byte> start;
+  std::string problem;
   try {
-    archive = archive_of(operand, inputs, wanted);
+    archive = archive_of(operand, inputs, wanted, start);
+    if (!archive && !wanted.empty()) problem = no_picture(start);
   } catch (const Error& e) {
     // A file that only begins as gzip or zstd does is some file.
     if (e.code() != Code::kData || !io::names_file(operand)) throw;
@@ -104,7 +112,7 @@ std::unique_ptr<RecordSource> open_operand(const std::string& operand,
   if (!io::names_file(operand))
     bad_data(io::open_source(operand)->name() +
              " gives no tar archive; want one, or operands that are files");
-  return std::make_unique<OneFile>(operand);
+  return std::make_unique<OneFile>(operand, std::move(problem));
 }
 
 // The names of a list, one after the other.  They are data, and no commands.
@@ -121,6 +129,10 @@ class NameList {
       int c = get();
       if (c < 0) return false;
       for (; c >= 0 && c != separator_; c = get()) {
+        if (c == 0)
+          bad_data(source_->name() +
+                   " has a zero byte in a name; want -0 for names that end "
+                   "with one");
         name.push_back(static_cast<char>(c));
         if (name.size() > kLongest) refuse_long();
       }

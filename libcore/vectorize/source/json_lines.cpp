@@ -12,24 +12,6 @@
 namespace dl::vectorize {
 namespace {
 
-// Adds a value, and those within it as "a.b".
-void add_columns(Record& record, const std::string& name, const Json& value) {
-  if (value.is_object()) {
-    for (const auto& [key, inner] : value.items())
-      add_columns(record, name.empty() ? key : name + "." + key, inner);
-    return;
-  }
-  const bool is_new =
-      record.columns
-          .emplace(name, value.is_null()     ? ""
-                         : value.is_string() ? value.get<std::string>()
-                                             : dump_json(value))
-          .second;
-  if (!is_new)
-    bad_data("the column " + in_quotes(name) +
-             " is there twice: as a key, and within an object");
-}
-
 class JsonLinesSource : public RecordSource {
  public:
   explicit JsonLinesSource(std::vector<std::string> inputs)
@@ -77,7 +59,7 @@ class JsonLinesSource : public RecordSource {
     try {
       const Json json = parse_json(line, "the line", Code::kData);
       if (!json.is_object()) bad_data("want an object");
-      add_columns(record, "", json);
+      add_json_columns(record, "", json);
     } catch (const Error& e) {
       constexpr std::string_view kPlace = "the line, line 1, ";
       record.problem = e.what();
@@ -95,6 +77,24 @@ class JsonLinesSource : public RecordSource {
 };
 
 }  // namespace
+
+void add_json_columns(Record& record, const std::string& name,
+                      const Json& value) {
+  if (value.is_object()) {
+    for (const auto& [key, inner] : value.items())
+      add_json_columns(record, name.empty() ? key : name + "." + key, inner);
+    return;
+  }
+  const bool is_new =
+      record.columns
+          .emplace(name, value.is_null()     ? ""
+                         : value.is_string() ? value.get<std::string>()
+                                             : dump_json(value))
+          .second;
+  if (!is_new)
+    bad_data("the column " + in_quotes(name) +
+             " is there twice: as a key, and within an object");
+}
 
 std::unique_ptr<RecordSource> open_json_lines(Inputs inputs,
                                               const RecipeSettings&) {

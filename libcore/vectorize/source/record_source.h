@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "libcore/base/error.h"
+#include "libcore/base/json.h"
 #include "libcore/base/log.h"
 #include "libcore/io/source.h"
 #include "libcore/vectorize/recipe/keys.h"
@@ -92,7 +93,8 @@ struct Inputs {
 std::unique_ptr<RecordSource> open_files(Inputs inputs, Suffixes wanted);
 
 // Files of these inputs that stand together and have one name up to its first
-// dot, as records with a column for each suffix, and "key", that name.
+// dot, as records with a column for each suffix in lower case, and "key", that
+// name; and where "json.a" is wanted, with columns for what their .json has.
 std::unique_ptr<RecordSource> open_webdataset(Inputs inputs);
 
 // Records of files with more columns: those that a CSV table with a header has
@@ -122,6 +124,10 @@ void refuse_picture_of(const std::string& output,
 // object has, "a.b" for one within another, and "file:line".
 std::unique_ptr<RecordSource> open_json_lines(Inputs inputs,
                                               const RecipeSettings& settings);
+// Adds a value of JSON as a column, and those within an object as "name.key".
+// Throws Error: kData, a column is there already.
+void add_json_columns(Record& record, const std::string& name,
+                      const Json& value);
 // "a.csv:17", of an input as messages call it.
 std::string place_of(std::string_view input, std::int64_t line);
 
@@ -131,7 +137,7 @@ std::string place_of(std::string_view input, std::int64_t line);
 std::unique_ptr<RecordSource> open_folder(const std::string& path,
                                           Suffixes wanted, Ledger* ledger);
 
-// The files of a tar archive, in its order: ustar, pax and GNU.
+// The files of a tar archive, in its order: ustar, pax, GNU and V7.
 std::unique_ptr<RecordSource> open_tar(std::unique_ptr<io::Source> source,
                                        Suffixes wanted);
 // Whether what a file begins with is a tar archive's.

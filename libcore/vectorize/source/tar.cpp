@@ -1,5 +1,5 @@
-// The files of a tar archive: ustar, with the long names and sizes of pax and
-// of GNU.
+// The files of a tar archive: V7 and ustar, with the long names and sizes of
+// pax and of GNU.
 
 #include <array>
 #include <charconv>
@@ -199,6 +199,7 @@ class TarSource : public RecordSource {
   void take_pax(std::string_view key, std::string_view value) {
     if (key == "path") long_name_ = std::string(value);
     if (key.starts_with("GNU.sparse.")) sparse_ = true;
+    if (key == "GNU.sparse.name") sparse_name_ = std::string(value);
     if (key != "size") return;
     const auto [end, error] =
         std::from_chars(value.data(), value.data() + value.size(), pax_size_);
@@ -208,6 +209,9 @@ class TarSource : public RecordSource {
 
   std::string take_path() {
     std::string path = std::exchange(long_name_, "");
+    // The header of a sparse file has the name of a stand-in.
+    const std::string sparse = std::exchange(sparse_name_, "");
+    if (!sparse.empty()) return sparse;
     if (!path.empty()) return path;
     path = field_of(header_, kName);
     const std::string_view prefix = field_of(header_, kPrefix);
@@ -287,7 +291,7 @@ class TarSource : public RecordSource {
   Suffixes wanted_;
   TarHeader header_{};
   std::int64_t size_ = 0, pax_size_ = kNoSize;
-  std::string long_name_, path_;
+  std::string long_name_, sparse_name_, path_;
   bool sparse_ = false;
   bool described_ = false;  // the next header, by the one before it
   PassedOver passed_over_;
@@ -299,8 +303,8 @@ bool is_tar(std::span<const std::byte> start) {
   if (start.size() < kTarBlock) return false;
   TarHeader header;
   std::memcpy(header.data(), start.data(), header.size());
-  return std::memcmp(header.data() + kMagic.at, "ustar", 5) == 0 &&
-         sum_fits(header);
+  // Of an archive without files there is only the end, which is zeros.
+  return header == TarHeader{} || sum_fits(header);
 }
 
 std::unique_ptr<RecordSource> open_tar(std::unique_ptr<io::Source> source,

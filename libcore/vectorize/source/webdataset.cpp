@@ -1,9 +1,12 @@
 // Archives as WebDataset has them: files that stand together and have one name
-// up to its first dot are a record, with a column for each suffix.
+// up to its first dot are a record, with a column for each suffix, whatever its
+// case.
 
 #include <algorithm>
+#include <cctype>
 
 #include "libcore/base/error.h"
+#include "libcore/base/json.h"
 #include "libcore/vectorize/source/record_source.h"
 
 namespace dl::vectorize {
@@ -17,7 +20,12 @@ std::size_t dot_of(const std::string& path) {
 class WebDataset : public RecordSource {
  public:
   explicit WebDataset(Inputs inputs)
-      : files_(open_files(std::move(inputs), {})) {}
+      : parses_json_(std::ranges::any_of(
+            inputs.wanted,
+            [](const WantedColumn& column) {
+              return (";" + column.name).find(";json.") != std::string::npos;
+            })),
+        files_(open_files(std::move(inputs), {})) {}
 
   bool next(Record& record) override {
     if (!pending_ && !fetch()) return false;
@@ -43,8 +51,9 @@ class WebDataset : public RecordSource {
 
   void take(Record& record) {
     const std::string& path = file_.at("path");
-    const std::string suffix =
-        path.substr(std::min(dot_of(path) + 1, path.size()));
+    std::string suffix = path.substr(std::min(dot_of(path) + 1, path.size()));
+    for (char& c : suffix)
+      c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     if (record.name.empty()) record.name = file_.name;
     if (!record.problem.empty()) return;
     if (file_.problem.empty()) {
@@ -55,6 +64,9 @@ class WebDataset : public RecordSource {
         if (bytes_ > kMaxRecordFile)
           bad_data("the files of its example have more than " +
                    std::to_string(kMaxRecordFile) + " bytes together");
+        if (parses_json_ && suffix == "json")
+          add_json_columns(record, suffix,
+                           parse_json(bytes, "its text", Code::kData));
         if (!record.columns.emplace(suffix, std::move(bytes)).second)
           bad_data("its example has two files with this suffix");
       } catch (const Error& e) {
@@ -68,6 +80,7 @@ class WebDataset : public RecordSource {
     record.columns.emplace("key", key_);
   }
 
+  bool parses_json_;  // for "json.a", a key of an object
   std::unique_ptr<RecordSource> files_;
   Record file_;  // the next one, if pending_
   std::string key_;

@@ -26,7 +26,8 @@ class IdVectorizer : public Vectorizer {
            std::span<std::byte> out) const override {
     const std::string text = pattern_.part_of(record.at(column_));
     if (text.empty()) bad_data("the id is missing");
-    if (!is_utf8(text)) bad_data(not_utf8("the id", text));
+    if (const std::string why = not_text("the id", text); !why.empty())
+      bad_data(why);
     if (text.size() > out.size())
       bad_data("the id has " + std::to_string(text.size()) + " bytes, want " +
                std::to_string(out.size()) + " at most (" + remedy_ + ")");

@@ -24,9 +24,8 @@ class CategoryColumn {
   std::string value(const Record& record) const {
     std::string text = pattern_.part_of(record.at(name_));
     if (missing_.contain(text)) return "";
-    if (!is_utf8(text))
-      bad_data("column " + in_quotes(name_) + ": " +
-               not_utf8("the category", text));
+    if (const std::string why = not_text("the category", text); !why.empty())
+      bad_data("column " + in_quotes(name_) + ": " + why);
     return text;
   }
 

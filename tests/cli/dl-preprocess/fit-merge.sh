@@ -41,6 +41,12 @@ status dl-preprocess csv --header --label kind --missing skip a.csv link.csv -o 
 mkdir -p photos/cat && printf 'P5 1 1 255\n0' >photos/cat/1.pgm
 status dl-preprocess images --size 1x1 photos photos/cat/ -o x.dls
 
+echo '== a recipe with a fit that was edited'
+for edit in '.fit.records = 9' '.tensors.id = {"type": "id", "from": "file:line"}' '.tensors.labels.classes = ["emu"]' '.tensors.features.fills = [4]' 'del(.fit.inputs)' \
+  '.fit = 1' '.fit.learned[1][0].name = "a\u0000"'; do
+  jq "$edit" b.json >edited.json && status dl-preprocess --recipe edited.json b.csv -o edited.dls
+done
+ls edited.dls 2>&1
 echo '== damaged'
 damaged() { jq "$1" b.json >bad.json && status dl-preprocess fit --merge a.json bad.json; }
 damaged 'del(.fit)'
