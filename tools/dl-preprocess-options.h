@@ -69,8 +69,9 @@ inline void declare_common(dl::cli::Options& opt, Args& a) {
           "process part I of N (1 to N) alone, to share the work: every N-th "
           "block of --batch examples");
   opt.add("store", &a.reader.store, "FORM",
-          "form in which the stream has features: u8 (pixels) or jpeg of "
-          "images; padded or ragged of csv --sequence; default: the first");
+          "form in which the stream has features: u8 (pixels), jpeg or smart "
+          "(jpeg unless small) of images; padded or ragged of csv --sequence; "
+          "default: the first");
   opt.add("threads", &a.threads, "N", "worker threads; 0: one for each core");
   opt.flag("print-recipe", &a.print_recipe,
            "images and csv: print the options as a recipe (JSON) and exit");
@@ -103,7 +104,8 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
   opt.flag("scaled-decoding", &a.images.scaled_decoding,
            "make JPEG smaller while it is decoded: faster, other pixels");
   opt.add("quality", &a.images.quality, "N",
-          "with --store jpeg: JPEG quality of pictures that must be changed");
+          "with --store jpeg or smart: JPEG quality of pictures that must be "
+          "changed");
   opt.add("label-from", &a.images.label_from, "COLUMN",
           "class of a picture: its folder (the default), its file name, its "
           "path, or a column of --labels");
@@ -258,7 +260,8 @@ inline void check_options(const Args& a) {
     refuse({"output", "force", "json"}, "does not go with --preview");
   if (a.reader.regression)
     refuse({"label-pattern"}, "does not go with --regression");
-  if (a.reader.store != "jpeg") refuse({"quality"}, "is for --store jpeg");
+  if (a.reader.store != "jpeg" && a.reader.store != "smart")
+    refuse({"quality"}, "is for --store jpeg and smart");
   if (wanted != "images" && a.csv.sequence.empty())
     refuse({"store"}, "is for images, and for csv with --sequence");
   if (a.images.webdataset) refuse({"labels"}, "does not go with --webdataset");

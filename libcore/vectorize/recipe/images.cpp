@@ -20,6 +20,17 @@ Json size_of(const std::string& text) {
   return {height, width};
 }
 
+// The form that pictures are stored in, "" for the default.  Of smart it is
+// JPEG from so many pixels on: the tables of a file alone take some 600 bytes.
+std::string store_of(const ImageOptions& given) {
+  constexpr double kLeastPixels = 64 * 64;
+  if (given.store != "smart") return given.store;
+  const Json size = size_of(given.size);
+  const bool is_large =
+      size[0].get<double>() * size[1].get<double>() >= kLeastPixels;
+  return is_large && given.color != "bgr" ? "jpeg" : "u8";
+}
+
 class Options {
  public:
   Options(const char* type, Json& object)
@@ -79,8 +90,9 @@ Recipe recipe_of(const ImageOptions& given) {
   image.set("max_pixels", given.max_pixels, "max-pixels");
   if (given.scaled_decoding)
     image.set("scaled_decoding", true, "scaled-decoding");
-  if (!given.store.empty()) image.set("store", given.store, "store");
-  if (given.store == "jpeg") image.set("quality", given.quality, "quality");
+  const std::string store = store_of(given);
+  if (!store.empty()) image.set("store", store, "store");
+  if (store == "jpeg") image.set("quality", given.quality, "quality");
   if (given.labels) {
     if (given.regression) {
       Options number("number", tensors["labels"]);

@@ -15,7 +15,7 @@ namespace dl::vectorize {
 struct ImageOptions {
   std::string size;  // "224x224", width and height
   std::string fit, interpolation, color;
-  std::string store;  // u8, jpeg
+  std::string store;  // u8, jpeg, smart
   std::int64_t quality = 90;
   std::int64_t shorter = 0, max_pixels = 100'000'000, id_bytes = 0;
   bool scaled_decoding = false;

@@ -62,6 +62,15 @@ echo "status $?"
 dl-shard --verify most.dls
 pre --store jpeg --color bgr pets >/dev/null
 echo "status $?"
+echo '== smart'
+smart() { dl-preprocess images --store smart --print-recipe "$@" | jq -c '.tensors.features | [.store, .quality]'; }
+smart --size 64x64
+smart --size 128x32 --quality 70
+smart --size 65x63
+smart --size 32x32 --quality 70
+smart --size 64x64 --color bgr
+smart --size 0x0
+pre --store smart pets | cmp - <(pre --store u8 pets) && echo 'as u8'
 pre --store gif pets >/dev/null
 echo "status $?"
 pre --quality 50 pets >/dev/null
