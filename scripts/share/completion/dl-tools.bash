@@ -16,4 +16,4 @@ _dl_tools() {
       ;;
   esac
 }
-complete -o filenames -F _dl_tools dl-preprocess dl-shard dl-master dl-worker dl-eval dl-infer dl-import dl-export dl-keygen
+complete -o filenames -F _dl_tools dl-preprocess dl-shard dl-master dl-worker dl-eval dl-infer dl-import dl-export dl-plot dl-keygen

@@ -33,6 +33,7 @@ accuracy dl-eval.1
 predict dl-infer.1
 shards dl-shard.1
 keys dl-keygen.1
+loss dl-plot.1
 train dl-master.1
 resume dl-cookbook.7
 WORDS

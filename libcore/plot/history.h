@@ -1,0 +1,103 @@
+// The history of a run, events.jsonl of dl-run(5), as numbers to draw.
+//
+// Read from the front, and on from there as it grows.  Lines that are not JSON
+// are counted and passed over, as are keys of other types than the page says.
+
+#ifndef DL_LIBCORE_PLOT_HISTORY_H_
+#define DL_LIBCORE_PLOT_HISTORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "libcore/base/json.h"
+
+namespace dl::plot {
+
+// Seconds are of training: the time between a master's end and the next start
+// is left out.  Workers are indices into History::workers.
+struct Commit {
+  double seconds = 0, loss = 0, staleness = 0;  // NaN: the event has none
+  std::int64_t epoch = 0, first = 0, count = 0, examples = 0, bytes = 0;
+  std::size_t worker = 0;
+};
+
+struct Epoch {
+  std::int64_t epoch = 0, examples = 0;
+  double seconds = 0, loss = 0;
+};
+
+struct HeldOut {
+  std::int64_t epoch = 0;
+  double seconds = 0;
+  // "classification/accuracy": without those of single classes.
+  std::map<std::string, double> metrics;
+};
+
+struct Exchange {
+  double seconds = 0;
+  std::int64_t epoch = 0;
+  std::size_t worker = 0;
+  std::map<std::string, double> values;  // "density", "staleness_mean"
+};
+
+struct Round {
+  double seconds = 0;
+  std::int64_t epoch = 0;
+  std::map<std::string, double> values;  // "bytes", "loss", "replicas"
+};
+
+// One event for the time line, in words.
+struct Happening {
+  double seconds = 0;
+  std::string kind, time, worker, text;  // time: of day
+};
+
+struct History {
+  std::vector<std::string> workers;
+  std::vector<Commit> commits;  // those that count, see dl-run(5)
+  std::vector<Epoch> epochs;
+  std::vector<HeldOut> held_out;
+  std::vector<Exchange> exchanges;
+  std::vector<Round> rounds;
+  std::vector<Happening> happenings;
+  std::size_t happenings_left_out = 0;
+  Json start, report;        // the last ones; null: there is none
+  std::int64_t damaged = 0;  // lines that are no events
+  double seconds = 0;        // of the last event
+
+  // Mini-batches in the model up to the end of each epoch in `epochs`.
+  std::vector<double> batches_at_epochs() const;
+};
+
+class HistoryReader {
+ public:
+  explicit HistoryReader(std::string path) : path_(std::move(path)) {}
+
+  // Reads whole lines that are new; a last line without its end waits.
+  // Returns whether there were any.
+  // Throws Error: kNoInput, it cannot be opened; kIo.
+  bool read();
+  const History& history() const noexcept { return history_; }
+
+ private:
+  void take(const std::string& line);
+  void take(const Json& event);
+  void move_clock(const Json& event);
+  std::size_t worker(const Json& event);
+  void forget(const Json& event);
+  void note(const Json& event, const std::string& kind);
+
+  std::string path_;
+  std::int64_t offset_ = 0;
+  History history_;
+  std::int64_t incarnation_ = -1;
+  double base_ = 0, mono_ = 0;                   // of the clock of this start
+  std::map<std::int64_t, std::size_t> numbers_;  // of workers in this start
+};
+
+}  // namespace dl::plot
+
+#endif  // DL_LIBCORE_PLOT_HISTORY_H_

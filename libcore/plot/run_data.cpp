@@ -1,0 +1,92 @@
+// CSV of a run's numbers.
+
+#include "libcore/plot/run_data.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "libcore/plot/run_charts.h"
+
+namespace dl::plot {
+namespace {
+
+std::string shortest_text(double value) {
+  if (!std::isfinite(value)) return {};
+  char digits[40];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  return {digits, end};
+}
+
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string all = "\"";
+  for (const char c : text) all += c == '"' ? "\"\"" : std::string(1, c);
+  return all + "\"";
+}
+
+class Table {
+ public:
+  Table(std::string run, const History& history)
+      : run_(field(run)), history_(history) {}
+
+  void row(const std::string& series, const std::size_t* worker,
+           std::int64_t epoch, double batches, double seconds, double value) {
+    if (!std::isfinite(value)) return;
+    text_ += run_ + "," + field(series) + "," +
+             (worker ? field(history_.workers[*worker]) : "") + "," +
+             std::to_string(epoch) + "," + shortest_text(batches) + "," +
+             shortest_text(seconds) + "," + shortest_text(value) + "\n";
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string run_, text_;
+  const History& history_;
+};
+
+std::string rows_of(const Run& run, const std::string& name) {
+  const History& history = run.history();
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  Table table(name, history);
+  double batches = 0;
+  for (const Commit& one : history.commits) {
+    batches += static_cast<double>(one.count);
+    const auto row = [&](const char* series, double value) {
+      table.row(series, &one.worker, one.epoch, batches, one.seconds, value);
+    };
+    row("commit/loss", one.loss);
+    row("commit/examples", static_cast<double>(one.examples));
+    row("commit/bytes", static_cast<double>(one.bytes));
+    row("commit/staleness", one.staleness);
+  }
+  const auto at_epochs = history.batches_at_epochs();
+  for (std::size_t i = 0; i < history.epochs.size(); ++i) {
+    const Epoch& one = history.epochs[i];
+    table.row("epoch/loss", nullptr, one.epoch, at_epochs[i], one.seconds,
+              one.loss);
+  }
+  for (const HeldOut& one : history.held_out)
+    for (const auto& [key, value] : one.metrics)
+      table.row("evaluation/" + key, nullptr, one.epoch, none, one.seconds,
+                value);
+  for (const Exchange& one : history.exchanges)
+    for (const auto& [key, value] : one.values)
+      table.row("exchange/" + key, &one.worker, one.epoch, none, one.seconds,
+                value);
+  for (const Round& one : history.rounds)
+    for (const auto& [key, value] : one.values)
+      table.row("round/" + key, nullptr, one.epoch, none, one.seconds, value);
+  return table.text();
+}
+
+}  // namespace
+
+std::string run_data(const std::vector<Run>& runs) {
+  std::string text = "run,series,worker,epoch,batches,seconds,value\n";
+  const auto names = names_of(runs);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    text += rows_of(runs[i], names[i]);
+  return text;
+}
+
+}  // namespace dl::plot

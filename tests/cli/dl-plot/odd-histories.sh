@@ -1,0 +1,34 @@
+#!/bin/bash
+# Histories that are empty, damaged, cut short or made up: one sentence, or a right page.
+mkdir empty.run none.run odd.run config.run
+: >empty.run/events.jsonl
+dl-plot empty.run -o empty.html; echo "status $?"
+grep -o 'There is nothing to draw yet.' empty.html
+dl-plot empty.run -o empty.svg; echo "status $?"
+dl-plot none.run -o x.html; echo "status $?"
+dl-plot nowhere -o x.html; echo "status $?"
+: >nothing
+dl-plot nothing -o x.html; echo "status $?"
+: >config.run/events.jsonl
+echo '{"network": ' >config.run/run.json
+dl-plot config.run -o x.html; echo "status $?"
+
+bad='<script>alert(1)</script>'
+cat >odd.run/events.jsonl <<EVENTS
+{"event":"start","mode":"$bad","mono":1,"incarnation":1,"epochs":"$bad"}
+{"event":"join","worker":1,"name":"$bad","host":"$bad","device":"\"><img src=x>","mono":1,"incarnation":1}
+{"event":"commit","worker":1,"epoch":0,"first":0,"count":1,"loss":1e308,"examples":1e300,"mono":1,"incarnation":1}
+{"event":"commit","worker":1,"epoch":0,"first":1,"count":9e99,"loss":-1e308,"mono":2,"incarnation":1}
+this line is damaged
+{"event":"evaluation","epoch":0,"metrics":{"$bad":{"accuracy":0.5}},"mono":3,"incarnation":1}
+{"event":"lost","worker":1,"why":"$bad","mono":1e300,"incarnation":1}
+{"event":"report","reason":"$bad","$bad":1,"mono":4,"incarnation":1}
+EVENTS
+printf '{"event":"commit","worker":1,"ep' >>odd.run/events.jsonl
+echo '{"settings": {"<script>alert(2)</script>": "<img src=x>"}, "network": {"input": 7}}' >odd.run/run.json
+dl-plot odd.run -o odd.html -q; echo "status $?"
+dl-plot odd.run -o odd.svg; echo "status $?"
+grep -c -e '<script>alert' -e '<img' odd.html odd.svg
+grep -o 'Passed over[^<]*' odd.html
+grep -o 'The network cannot be drawn' odd.html
+ls

@@ -1,0 +1,98 @@
+// Tests of libcore/plot/history.h.
+
+#include "libcore/plot/history.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
+
+#include "libcore/base/error.h"
+#include "tests/unit/scratch.h"
+
+namespace dl::plot::history_test {
+namespace {
+
+void append(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::app | std::ios::binary) << text;
+}
+
+std::string commit(int epoch, int first, double loss, double mono,
+                   int incarnation = 1) {
+  return dump_json({{"event", "commit"},
+                    {"epoch", epoch},
+                    {"first", first},
+                    {"count", 2},
+                    {"loss", loss},
+                    {"examples", 32},
+                    {"worker", 1},
+                    {"mono", mono},
+                    {"incarnation", incarnation}}) +
+         "\n";
+}
+
+TEST_CASE("a history is read on as it grows, by whole lines") {
+  const Scratch folder;
+  const std::string path = folder / "events.jsonl";
+  const std::string first = commit(0, 0, 2.5, 10), second = commit(0, 2, 2, 11);
+  append(path, first + second.substr(0, 20));
+  HistoryReader reader(path);
+  CHECK(reader.read());
+  CHECK(reader.history().commits.size() == 1);
+  CHECK_FALSE(reader.read());
+  append(path, second.substr(20));
+  CHECK(reader.read());
+  REQUIRE(reader.history().commits.size() == 2);
+  CHECK(reader.history().commits[1].loss == 2);
+  CHECK(reader.history().commits[1].seconds == 1);
+  CHECK(reader.history().damaged == 0);
+}
+
+TEST_CASE("commits that a restart takes back do not count") {
+  const Scratch folder;
+  const std::string path = folder / "events.jsonl";
+  append(path, commit(0, 0, 3, 10) + commit(1, 0, 2, 11) + commit(1, 2, 2, 12) +
+                   commit(2, 0, 1, 13) +
+                   R"({"event":"epoch","epoch":0,"loss":3,"mono":13,)"
+                   R"("incarnation":1})"
+                   "\n"
+                   R"({"event":"resume","epoch":1,"committed":[[2,2]],)"
+                   R"("mono":500,"incarnation":2})"
+                   "\n" +
+                   commit(1, 0, 1.5, 501, 2));
+  HistoryReader reader(path);
+  reader.read();
+  const auto& commits = reader.history().commits;
+  REQUIRE(commits.size() == 3);
+  CHECK(commits[0].epoch == 0);
+  CHECK(commits[1].first == 2);
+  CHECK(commits[2].loss == 1.5);
+  // The time between the starts is left out.
+  CHECK(commits[2].seconds == 4);
+  CHECK(reader.history().batches_at_epochs() == std::vector<double>{2});
+}
+
+TEST_CASE("lines and values that are no events are passed over") {
+  const Scratch folder;
+  const std::string path = folder / "events.jsonl";
+  append(path,
+         "{\"event\":\n[1]\n\x01\xff\n{\"event\":7}\n"
+         R"({"event":"commit","loss":"x","count":-1,"worker":[],"epoch":1e300})"
+         "\n"
+         R"({"event":"evaluation","metrics":[1]})"
+         "\n"
+         R"({"event":"resume","committed":{"a":1}})"
+         "\n");
+  HistoryReader reader(path);
+  reader.read();
+  CHECK(reader.history().damaged == 4);
+  CHECK(reader.history().commits.empty());
+  CHECK(reader.history().held_out.empty());
+}
+
+TEST_CASE("a history that is not there is told of") {
+  HistoryReader reader("/nowhere/events.jsonl");
+  CHECK_THROWS_AS(reader.read(), Error);
+}
+
+}  // namespace
+}  // namespace dl::plot::history_test
