@@ -12,8 +12,10 @@
 #include "libcore/cli/tool.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
+#include "libcore/plot/model_page.h"
 #include "libcore/plot/operand.h"
 #include "libcore/plot/pictures.h"
+#include "libcore/plot/report_page.h"
 #include "libcore/plot/run.h"
 #include "libcore/plot/run_charts.h"
 #include "libcore/plot/run_data.h"
@@ -21,16 +23,22 @@
 
 namespace {
 
+using dl::plot::Subject;
+
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-plot",
-    .summary = "Draw runs of dl-master: a page, a picture, a table.",
+    .summary = "Draw runs, evaluations and models: pages, pictures, tables.",
     .usage =
         "dl-plot RUN... -o page.html\n"
         "dl-plot RUN... -o picture.svg\n"
-        "dl-plot RUN... --data table.csv",
+        "dl-plot RUN... --data table.csv\n"
+        "dl-plot REPORT... -o page.html\n"
+        "dl-plot MODEL -o page.html",
     .examples =
         "dl-plot lenet.safetensors.run -o lenet.html\n"
-        "dl-plot a.run b.run -o both.html --data both.csv",
+        "dl-plot a.run b.run -o both.html --data both.csv\n"
+        "dl-plot report.json -o report.html\n"
+        "dl-plot lenet.safetensors -o model.html",
     .on_kill = dl::io::remove_unfinished,
 };
 
@@ -70,24 +78,40 @@ void plot_runs(const Args& a) {
   if (!a.data.empty()) write(a.data, dl::plot::run_data(runs));
 }
 
-void run(const Args& a) {
-  if (a.operands.empty()) dl::bad_usage("want a run directory to draw");
-  if (a.output.empty() && a.data.empty())
-    dl::bad_usage("-o or --data is missing");
-  if (!a.output.empty() && !a.output.ends_with(".html") &&
-      !a.output.ends_with(".svg"))
-    dl::bad_usage("-o: want a name that ends with .html or .svg, got " +
-                  dl::in_quotes(a.output));
+void refuse_overwriting(const Args& a) {
   std::vector<std::string> inputs = a.operands;
   for (const std::string& path : a.operands)
     for (const char* file : {"/events.jsonl", "/run.json"})
       inputs.push_back(path + file);
   for (const std::string& output : {a.output, a.data})
     if (!output.empty()) dl::io::refuse_overwriting(output, inputs);
+}
+
+void run(const Args& a) {
+  if (a.operands.empty())
+    dl::bad_usage("want a run directory, a report or a model to draw");
+  if (a.output.empty() && a.data.empty())
+    dl::bad_usage("-o or --data is missing");
+  const bool page = a.output.ends_with(".html");
+  if (!a.output.empty() && !page && !a.output.ends_with(".svg"))
+    dl::bad_usage("-o: want a name that ends with .html or .svg, got " +
+                  dl::in_quotes(a.output));
+  refuse_overwriting(a);
+  const Subject subject = dl::plot::subject_of(a.operands[0]);
   for (const std::string& path : a.operands)
-    if (dl::plot::subject_of(path) != dl::plot::Subject::kRun)
-      dl::bad_data(dl::in_quotes(path) + ": want a run directory of dl-master");
-  plot_runs(a);
+    if (dl::plot::subject_of(path) != subject)
+      dl::bad_usage("want operands of one kind, got " +
+                    dl::in_quotes(a.operands[0]) + " and " +
+                    dl::in_quotes(path));
+  if (subject == Subject::kRun) return plot_runs(a);
+  if (!a.data.empty() || !page)
+    dl::bad_usage(
+        "reports and models are drawn as pages alone: want -o "
+        "page.html, without --data");
+  if (subject == Subject::kReport)
+    return write(a.output, dl::plot::report_page(a.operands));
+  if (a.operands.size() > 1) dl::bad_usage("want one model");
+  write(a.output, dl::plot::model_page(a.operands[0], dl::cli::log()));
 }
 
 }  // namespace

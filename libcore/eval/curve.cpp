@@ -2,6 +2,8 @@
 
 #include "libcore/eval/curve.h"
 
+#include <algorithm>
+
 #include "libcore/eval/evaluation_base.h"
 
 namespace dl::eval {
@@ -66,6 +68,27 @@ BestF1 best_f1(const std::vector<Step>& steps) {
     if (step.positives > 0 && f1 >= best.f1) best = {f1, step.score};
   }
   return best;
+}
+
+Json points_of(const std::vector<Step>& steps, std::size_t most) {
+  Json thresholds = Json::array(), positives = thresholds,
+       negatives = thresholds;
+  const std::size_t last = std::max<std::size_t>(steps.size(), 1) - 1;
+  const std::size_t chosen = std::min(last, std::max<std::size_t>(most, 2) - 1);
+  Step over;
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    over.positives += steps[i].positives;
+    over.negatives += steps[i].negatives;
+    if (i != (chosen == 0 ? 0 : taken * last / chosen)) continue;
+    ++taken;
+    thresholds.push_back(steps[i].score);
+    positives.push_back(over.positives);
+    negatives.push_back(over.negatives);
+  }
+  return {{"threshold", std::move(thresholds)},
+          {"true_positives", std::move(positives)},
+          {"false_positives", std::move(negatives)}};
 }
 
 }  // namespace dl::eval

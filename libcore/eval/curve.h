@@ -4,8 +4,11 @@
 #ifndef DL_LIBCORE_EVAL_CURVE_H_
 #define DL_LIBCORE_EVAL_CURVE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "libcore/base/json.h"
 
 namespace dl::eval {
 
@@ -33,6 +36,11 @@ struct BestF1 {
   double f1 = 0, threshold = 0;
 };
 BestF1 best_f1(const std::vector<Step>& steps);
+
+// Of the decisions by each threshold: {"threshold": [...], "true_positives":
+// [...], "false_positives": [...]}, from the highest threshold down.  Of more
+// than `most` steps as many are chosen, at equal distances.
+Json points_of(const std::vector<Step>& steps, std::size_t most);
 
 }  // namespace dl::eval
 

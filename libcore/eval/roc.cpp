@@ -106,6 +106,16 @@ void Roc::print(std::ostream& out) const {
   eval::print(out, table);
 }
 
+Json Roc::details() const {
+  constexpr std::int64_t kAll = 20000, kOne = 1000, kLeast = 20;
+  const auto most = static_cast<std::size_t>(
+      std::clamp(kAll / std::max<std::int64_t>(1, outputs()), kLeast, kOne));
+  Json curves = Json::array();
+  for (const Scores& scores : scores_)
+    curves.push_back(points_of(scores.curve(), most));
+  return {{"curves", std::move(curves)}};
+}
+
 Json Roc::state() const {
   Json all = Json::array();
   for (const Scores& scores : scores_) all.push_back(scores.to_json());

@@ -28,6 +28,7 @@ class Roc final : public EvaluationBase {
   void merge_same(const Evaluation& other) override;
   Metrics summary() const override;
   std::vector<Metrics> by_output() const override;
+  Json details() const override;
   Json state() const override;
 
  private:

@@ -105,10 +105,12 @@ std::vector<Step> Scores::exact_curve() const {
     for (; p != p_end && *p == score; ++p) ++step.positives;
     for (; n != n_end && *n == score; ++n) ++step.negatives;
     // Steps of negatives alone need no telling apart.
-    if (step.positives == 0 && !steps.empty() && steps.back().positives == 0)
+    if (step.positives == 0 && !steps.empty() && steps.back().positives == 0) {
       steps.back().negatives += step.negatives;
-    else
+      steps.back().score = score;
+    } else {
       steps.push_back(step);
+    }
   }
   return steps;
 }

@@ -91,17 +91,22 @@ Chart Maker::loss_of_epochs() const {
               .x_label = "Epoch",
               .y_label = "mean loss of an example"};
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    Points training, held_out;
+    Points training;
+    std::map<std::string, Points> held_out;  // by evaluation
     for (const Epoch& epoch : runs[r].history().epochs)
       training.add(static_cast<double>(epoch.epoch + 1), epoch.loss);
     for (const HeldOut& one : runs[r].history().held_out)
-      for (const char* key : {"classification/log_loss", "binary/log_loss"})
-        if (const auto at = one.metrics.find(key); at != one.metrics.end())
-          held_out.add(static_cast<double>(one.epoch + 1), at->second);
+      for (const auto& [key, value] : one.metrics)
+        if (key.ends_with("/log_loss"))
+          held_out[key].add(static_cast<double>(one.epoch + 1), value);
     add_line(chart, name(r, "training"), training, alone() ? 0 : r,
              Line::Style::kDots);
-    add_line(chart, name(r, "held-out log loss"), held_out, alone() ? 1 : r,
-             alone() ? Line::Style::kDots : Line::Style::kDashed);
+    for (const auto& [key, points] : held_out)
+      add_line(chart,
+               name(r, held_out.size() == 1 ? "held-out log loss"
+                                            : "held-out " + key),
+               points, alone() ? chart.lines.size() : r,
+               alone() ? Line::Style::kDots : Line::Style::kDashed);
   }
   return chart;
 }

@@ -135,9 +135,11 @@ EpochScore Epochs::score(const Evaluations& evaluations) const {
 
 void Epochs::announce(const EpochScore& score, const Evaluations& evaluations) {
   Json found = Json::object();
-  for (const auto& evaluation : evaluations)
-    found[evaluation->called(evaluation->kind())] =
-        evaluation->to_json().value("metrics", Json());
+  for (const auto& evaluation : evaluations) {
+    Json& metrics = found[evaluation->called(evaluation->kind())] =
+        evaluation->to_json().value("metrics", Json::object());
+    metrics.erase("curves");  // long
+  }
   if (!evaluations.empty())
     context_.events.write("evaluation",
                           {{"epoch", score.epoch}, {"metrics", found}});
