@@ -2,9 +2,11 @@
 // For users: man/dl-plot.1.scd.  The drawing: libcore/plot.
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "libcore/base/display.h"
@@ -20,6 +22,7 @@
 #include "libcore/plot/run_charts.h"
 #include "libcore/plot/run_data.h"
 #include "libcore/plot/run_page.h"
+#include "libcore/plot/tensorboard.h"
 
 namespace {
 
@@ -32,6 +35,7 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-plot RUN... -o page.html\n"
         "dl-plot RUN... -o picture.svg\n"
         "dl-plot RUN... --data table.csv\n"
+        "dl-plot RUN... --tensorboard DIR\n"
         "dl-plot REPORT... -o page.html\n"
         "dl-plot MODEL -o page.html",
     .examples =
@@ -44,7 +48,7 @@ constexpr dl::cli::ToolInfo kTool = {
 
 struct Args {
   std::vector<std::string> operands;
-  std::string output, data;
+  std::string output, data, tensorboard;
 };
 
 void declare(dl::cli::Options& opt, Args& a) {
@@ -52,6 +56,9 @@ void declare(dl::cli::Options& opt, Args& a) {
           "page (.html) or picture (.svg) to write");
   opt.add("data", &a.data, "FILE",
           "CSV table to write with every number that is drawn");
+  opt.add("tensorboard", &a.tensorboard, "DIR",
+          "folder for TensorBoard: an event file with the scalars of each run, "
+          "in a folder of its name");
   opt.rest(&a.operands);
 }
 
@@ -69,6 +76,17 @@ std::string picture(const std::vector<dl::plot::Run>& runs) {
   return dl::plot::to_picture(charts);
 }
 
+void write_event_file(const dl::plot::Run& run, const std::string& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed)
+    throw dl::Error{
+        dl::Code::kCantCreate,
+        "cannot create " + dl::in_quotes(folder) + ": " + failed.message()};
+  write(folder + "/" + dl::plot::event_file_name(run),
+        dl::plot::event_file(run));
+}
+
 void plot_runs(const Args& a) {
   std::vector<dl::plot::Run> runs;
   for (const std::string& path : a.operands) runs.emplace_back(path);
@@ -76,6 +94,10 @@ void plot_runs(const Args& a) {
     write(a.output, a.output.ends_with(".svg") ? picture(runs)
                                                : dl::plot::run_page(runs));
   if (!a.data.empty()) write(a.data, dl::plot::run_data(runs));
+  if (a.tensorboard.empty()) return;
+  const auto names = dl::plot::names_of(runs);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    write_event_file(runs[i], a.tensorboard + "/" + names[i]);
 }
 
 void refuse_overwriting(const Args& a) {
@@ -90,8 +112,8 @@ void refuse_overwriting(const Args& a) {
 void run(const Args& a) {
   if (a.operands.empty())
     dl::bad_usage("want a run directory, a report or a model to draw");
-  if (a.output.empty() && a.data.empty())
-    dl::bad_usage("-o or --data is missing");
+  if (a.output.empty() && a.data.empty() && a.tensorboard.empty())
+    dl::bad_usage("-o, --data or --tensorboard is missing");
   const bool page = a.output.ends_with(".html");
   if (!a.output.empty() && !page && !a.output.ends_with(".svg"))
     dl::bad_usage("-o: want a name that ends with .html or .svg, got " +

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <set>
 
@@ -50,7 +52,21 @@ bool in_ranges(const Json& ranges, const Commit& commit) {
   });
 }
 
-// What the time line says of an event beside its kind and worker.
+// "2026-01-31T12:00:00.123Z" since 1970; 0: it is no such time.
+double seconds_of(const std::string& time) {
+  std::tm at{};
+  double seconds = 0;
+  if (std::sscanf(time.c_str(), "%4d-%2d-%2dT%2d:%2d:%lf", &at.tm_year,
+                  &at.tm_mon, &at.tm_mday, &at.tm_hour, &at.tm_min,
+                  &seconds) != 6 ||
+      at.tm_year < 1970 || !(seconds >= 0 && seconds < 61))
+    return 0;
+  at.tm_year -= 1900;
+  --at.tm_mon;
+  return static_cast<double>(::timegm(&at)) + seconds;
+}
+
+// Words of the time line on an event, beside its kind and worker.
 std::string words_of(const Json& event, const std::string& kind) {
   const auto said = [&](const char* key, const char* before) {
     const Json value = part(event, key);
@@ -176,6 +192,7 @@ void HistoryReader::take(const Json& event) {
       "false_losses", "fault",  "quarantine", "divergence", "setback",
       "checkpoint",   "feed",   "direct"};
   move_clock(event);
+  if (history_.begin == 0) history_.begin = seconds_of(text(event, "ts"));
   const std::string kind = text(event, "event");
   const double seconds = history_.seconds;
   const std::int64_t epoch = count(event, "epoch");

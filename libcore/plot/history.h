@@ -67,6 +67,7 @@ struct History {
   Json start, report;        // the last ones; null: there is none
   std::int64_t damaged = 0;  // lines that are no events
   double seconds = 0;        // of the last event
+  double begin = 0;          // of the first one: seconds since 1970; or 0
 
   // Mini-batches in the model up to the end of each epoch in `epochs`.
   std::vector<double> batches_at_epochs() const;

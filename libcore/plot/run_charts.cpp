@@ -215,19 +215,25 @@ Chart Maker::of_exchanges(const char* id, const char* title,
     return points;
   };
   const bool by_worker = alone() && only().workers.size() <= kMostLines;
-  if (by_worker)
-    for (std::size_t w = 0; w < only().workers.size(); ++w)
-      add_line(chart, only().workers[w], points_of(runs[0], w), w);
-  else
-    for (std::size_t r = 0; r < runs.size();
-         ++r) {  // one point for all workers
-      const Points points = points_of(runs[r], std::string::npos);
-      const std::size_t workers =
-          std::max<std::size_t>(1, runs[r].history().workers.size());
-      add_line(chart, name(r, alone() ? "all workers" : ""), points, r,
-               Line::Style::kLine,
-               std::clamp<std::size_t>(points.x.size() / workers, 1, 300));
+  if (by_worker) {
+    const std::size_t workers = only().workers.size();
+    for (std::size_t w = 0; w < workers; ++w) {
+      add_line(chart, only().workers[w], points_of(runs[0], w), w,
+               Line::Style::kLine, workers > 4 ? 40 : 120);
+      if (workers == 1 || chart.lines.empty()) continue;
+      chart.lines.back().curve.low.clear();  // bands hide each other
+      chart.lines.back().curve.high.clear();
     }
+    return chart;
+  }
+  for (std::size_t r = 0; r < runs.size(); ++r) {  // one point for all workers
+    const Points points = points_of(runs[r], std::string::npos);
+    const std::size_t workers =
+        std::max<std::size_t>(1, runs[r].history().workers.size());
+    add_line(chart, name(r, alone() ? "all workers" : ""), points, r,
+             Line::Style::kLine,
+             std::clamp<std::size_t>(points.x.size() / workers, 1, 300));
+  }
   return chart;
 }
 

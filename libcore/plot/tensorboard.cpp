@@ -1,0 +1,118 @@
+// Writing of event files.
+
+#include "libcore/plot/tensorboard.h"
+
+#include <bit>
+#include <boost/crc.hpp>
+#include <cmath>
+#include <cstdio>
+
+#include "libcore/base/display.h"
+
+namespace dl::plot {
+namespace {
+
+std::string little(std::uint64_t value, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i)
+    text += static_cast<char>(value >> (8 * i) & 255U);
+  return text;
+}
+
+// The wire format of protocol buffers.
+std::string varint(std::uint64_t value) {
+  std::string text;
+  for (; value >= 128; value >>= 7U)
+    text += static_cast<char>((value & 127U) | 128U);
+  return text + static_cast<char>(value);
+}
+std::string fixed64(int field, double value) {
+  return varint(static_cast<std::uint64_t>(field) << 3U | 1U) +
+         little(std::bit_cast<std::uint64_t>(value), 8);
+}
+std::string fixed32(int field, float value) {
+  return varint(static_cast<std::uint64_t>(field) << 3U | 5U) +
+         little(std::bit_cast<std::uint32_t>(value), 4);
+}
+std::string number_field(int field, std::uint64_t value) {
+  return varint(static_cast<std::uint64_t>(field) << 3U) + varint(value);
+}
+std::string bytes_field(int field, const std::string& bytes) {
+  return varint(static_cast<std::uint64_t>(field) << 3U | 2U) +
+         varint(bytes.size()) + bytes;
+}
+
+std::string record(const std::string& event) {
+  const std::string length = little(event.size(), 8);
+  return length + little(masked_crc(length), 4) + event +
+         little(masked_crc(event), 4);
+}
+
+class EventFile {
+ public:
+  explicit EventFile(double begin) : begin_(begin) {
+    text_ = record(fixed64(1, begin) + bytes_field(3, "brain.Event:2"));
+  }
+  void scalar(const std::string& tag, double step, double seconds,
+              double value) {
+    if (!std::isfinite(value)) return;
+    const std::string one =
+        bytes_field(1, displayed(tag)) + fixed32(2, static_cast<float>(value));
+    text_ += record(fixed64(1, begin_ + seconds) +
+                    number_field(2, static_cast<std::uint64_t>(step)) +
+                    bytes_field(5, bytes_field(1, one)));
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  double begin_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::uint32_t masked_crc(std::string_view bytes) {
+  boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
+  crc.process_bytes(bytes.data(), bytes.size());
+  return std::rotr(static_cast<std::uint32_t>(crc.checksum()), 15) +
+         0xa282ead8U;
+}
+
+std::string event_file_name(const Run& run) {
+  char name[64];
+  std::snprintf(name, sizeof name, "events.out.tfevents.%010.0f.dl-plot",
+                std::floor(run.history().begin));
+  return name;
+}
+
+std::string event_file(const Run& run) {
+  const History& history = run.history();
+  EventFile file(history.begin);
+  double batches = 0;
+  for (const Commit& one : history.commits) {
+    batches += static_cast<double>(one.count);
+    file.scalar("batch/loss", batches, one.seconds, one.loss);
+    file.scalar("batch/staleness", batches, one.seconds, one.staleness);
+  }
+  for (const Epoch& one : history.epochs)
+    file.scalar("epoch/loss", static_cast<double>(one.epoch), one.seconds,
+                one.loss);
+  for (const HeldOut& one : history.held_out)
+    for (const auto& [key, value] : one.metrics)
+      file.scalar("held_out/" + key, static_cast<double>(one.epoch),
+                  one.seconds, value);
+  // Steps grow in a tag: several of an epoch are told apart by their time.
+  for (const Exchange& one : history.exchanges)
+    for (const auto& [key, value] : one.values)
+      file.scalar("exchange/" + key + "/" + history.workers[one.worker],
+                  std::floor(one.seconds), one.seconds, value);
+  double round = 0;
+  for (const Round& one : history.rounds) {
+    for (const auto& [key, value] : one.values)
+      file.scalar("round/" + key, round, one.seconds, value);
+    ++round;
+  }
+  return file.text();
+}
+
+}  // namespace dl::plot
