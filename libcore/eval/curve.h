@@ -37,7 +37,7 @@ struct BestF1 {
 };
 BestF1 best_f1(const std::vector<Step>& steps);
 
-// Of the decisions by each threshold: {"threshold": [...], "true_positives":
+// The decisions by each threshold: {"threshold": [...], "true_positives":
 // [...], "false_positives": [...]}, from the highest threshold down.  Of more
 // than `most` steps as many are chosen, at equal distances.
 Json points_of(const std::vector<Step>& steps, std::size_t most);

@@ -137,7 +137,7 @@ std::string axes(const Chart& chart, const Frame& frame) {
          "</text></g>";
 }
 
-// Of a line, for those who do not see it.
+// A line in words, for readers who do not see it.
 std::string summary_of(const Line& line) {
   const Curve& curve = line.curve;
   if (curve.x.empty()) return {};

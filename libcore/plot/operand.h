@@ -1,4 +1,4 @@
-// What an operand of dl-plot names.
+// The kind of an operand of dl-plot.
 
 #ifndef DL_LIBCORE_PLOT_OPERAND_H_
 #define DL_LIBCORE_PLOT_OPERAND_H_

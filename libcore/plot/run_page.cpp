@@ -51,7 +51,7 @@ double examples_of(const History& history) {
   return sum;
 }
 
-// Of the metric that compares epochs, or else the first.
+// Name and last value of the metric that compares epochs; no name: none.
 std::pair<std::string, double> last_metric(const Run& run) {
   const auto& held_out = run.history().held_out;
   if (held_out.empty()) return {"", kNone};

@@ -91,3 +91,13 @@ skip_next 'scp' 'other hosts'
 skip_next 'tcp://boss' 'other hosts'
 skip_next '--once g7' 'other hosts'
 page_ends
+
+cp -r lenet.safetensors.run a.run
+cp -r lenet.safetensors.run b.run
+dl-eval --model lenet.safetensors --json 'test-*.dls' >report.json
+help_of dl-plot
+run_next 'lenet.html'
+run_next 'both.html'
+run_next 'report.html'
+run_next 'model.html'
+page_ends

@@ -10,7 +10,7 @@ namespace dl::plot::tensorboard_test {
 namespace {
 
 TEST_CASE("records have the checksums of TFRecord") {
-  // Of RFC 3720: 32 bytes of 0 have the CRC 8a9136aa.
+  // RFC 3720: 32 bytes of 0 have the CRC 8a9136aa.
   const std::uint32_t rotated = 0x8a9136aaU >> 15U | 0x8a9136aaU << 17U;
   CHECK(masked_crc(std::string(32, '\0')) == rotated + 0xa282ead8U);
 }

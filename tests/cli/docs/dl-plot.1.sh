@@ -1,0 +1,12 @@
+. "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
+page man/dl-plot.1.scd
+lenet_data
+lenet_model
+cp -r lenet.safetensors.run a.run
+cp -r lenet.safetensors.run b.run
+run_next 'lenet.html'
+run_next 'both.html'
+run_next 'report.html'
+run_next 'epoch/loss'
+ls -- *.html *.csv
+page_ends
