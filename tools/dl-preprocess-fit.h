@@ -26,8 +26,9 @@ inline dl::Json recipe_json(const std::string& file, dl::Code code) {
   return dl::parse_json(dl::io::read_all(*source, kMost), name, code);
 }
 
-// How pictures become examples: by options, or as a file says.
+// How pictures and rows become examples: by options, or as a file says.
 inline dl::vectorize::Recipe recipe_of(const Args& a) {
+  if (a.made_recipe) return *a.made_recipe;
   if (a.recipe.empty()) {
     dl::vectorize::ImageOptions images = a.images;
     images.labels = !a.no_labels;
@@ -63,9 +64,9 @@ inline bool is_fit(const Args& a) {
 
 inline void run_fit(const Args& a, dl::vectorize::BadRecords& bad) {
   constexpr const char* kWhy = "does not go with fit";
-  for (const std::string format : kFormats)
-    if (format != "images")
-      a.options->refuse_section("Options for " + format, kWhy);
+  for (const std::string formats :
+       {"table and csv", "svmlight", "cifar", "raw"})
+    a.options->refuse_section("Options for " + formats, kWhy);
   a.options->refuse_section("Options for images, and recipes", kWhy);
   a.options->refuse(
       {"force", "batch", "classes", "regression", "shape", "dtype", "bad-list",

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@
 #include "libcore/vectorize/schema.h"
 #include "libcore/vectorize/text.h"
 
-inline constexpr std::array kFormats = {"images",   "csv",   "idx",
+inline constexpr std::array kFormats = {"images",   "table", "csv", "idx",
                                         "svmlight", "cifar", "raw"};
 
 struct Args {
@@ -37,6 +38,8 @@ struct Args {
   std::string recipe, bad_list, part, labels, preview, split, group, list,
       ledger;
   std::string by = "name";
+  // Of table, once it is known.
+  std::optional<dl::vectorize::Recipe> made_recipe;
   bool print_recipe = false, merge = false, null = false;
   std::int64_t threads = 0, retries = 0;
   const dl::cli::Options* options = nullptr;
@@ -74,7 +77,8 @@ inline void declare_common(dl::cli::Options& opt, Args& a) {
           "default: the first");
   opt.add("threads", &a.threads, "N", "worker threads; 0: one for each core");
   opt.flag("print-recipe", &a.print_recipe,
-           "images and csv: print the options as a recipe (JSON) and exit");
+           "images, table and csv: print the recipe (JSON) that the options, "
+           "or the rows of a table, say, and exit");
   opt.flag(
       "json", &a.json,
       "print the report as JSON on standard output; data go to the file of -o");
@@ -146,7 +150,7 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
 }
 
 inline void declare_others(dl::cli::Options& opt, Args& a) {
-  opt.section("Options for csv");
+  opt.section("Options for table and csv");
   opt.add("label", &a.csv.label, "COLUMNS",
           "columns to predict, separated by commas: names, or numbers from 1 "
           "(-1: the last); none: no label");
@@ -229,7 +233,8 @@ inline void take_format(Args& a) {
     a.format = "images";
     return;
   }
-  constexpr const char* kAll = "images, csv, idx, svmlight, cifar or raw";
+  constexpr const char* kAll =
+      "images, table, csv, idx, svmlight, cifar or raw";
   if (a.operands.empty()) dl::bad_usage(std::string("want a format: ") + kAll);
   a.format = a.operands.front();
   a.operands.erase(a.operands.begin());
@@ -247,14 +252,23 @@ inline void check_options(const Args& a) {
   const auto refuse = [&](const std::vector<std::string>& names,
                           const char* why) { a.options->refuse(names, why); };
   a.options->refuse_section("Options for fit", "is for fit");
-  for (const std::string format : kFormats)
-    if (wanted != format && format != "images")
+  for (const std::string format : {"svmlight", "cifar", "raw"})
+    if (wanted != format)
       a.options->refuse_section("Options for " + format, "is for " + format);
+  if (wanted != "table" && wanted != "csv")
+    a.options->refuse_section("Options for table and csv",
+                              "is for table and csv");
+  if (wanted == "table") {
+    refuse({"header", "missing", "sequence", "steps", "longer", "per-step",
+            "weight"},
+           "is for csv");
+    refuse({"shape", "dtype", "id-bytes"}, "is not for table");
+  }
   if (wanted != "images")
     a.options->refuse_section("Options for images, and recipes",
                               "is for images");
-  if (wanted != "images" && wanted != "csv")
-    refuse({"print-recipe"}, "is for images and csv");
+  if (wanted != "images" && wanted != "csv" && wanted != "table")
+    refuse({"print-recipe"}, "is for images, table and csv");
   if (wanted == "images") refuse({"shape", "dtype"}, "is not for images");
   if (!a.preview.empty())
     refuse({"output", "force", "json"}, "does not go with --preview");

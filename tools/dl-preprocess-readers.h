@@ -15,6 +15,7 @@
 #include "tools/dl-preprocess-images.h"
 #include "tools/dl-preprocess-options.h"
 #include "tools/dl-preprocess-outputs.h"
+#include "tools/dl-preprocess-table.h"
 
 inline int threads_of(const Args& a) {
   return static_cast<int>(a.threads > 0 ? a.threads : dl::available_cores());
@@ -24,7 +25,8 @@ inline std::unique_ptr<dl::vectorize::Reader> open_reader(
     const Args& a, const std::vector<std::string>& inputs, const Output& output,
     dl::vectorize::Ledger* ledger, dl::vectorize::BadRecords& bad) {
   const std::string& format = a.format;
-  if (format == "images") return open_by_recipe(a, inputs, output, ledger, bad);
+  if (format == "images" || format == "table")
+    return open_by_recipe(a, inputs, output, ledger, bad);
   dl::vectorize::ReaderOptions options = a.reader;
   options.threads = threads_of(a);
   std::tie(options.part, options.parts) = part_of(a.part);
@@ -43,6 +45,7 @@ inline std::unique_ptr<dl::vectorize::Reader> open_reader(
 inline dl::Json shown_recipe(const Args& a,
                              const std::vector<std::string>& inputs) {
   if (a.format == "images") return recipe_of(a).to_json(true);
+  if (a.format == "table") return inferred_recipe(a, inputs);
   dl::vectorize::BadRecords bad(0);
   dl::Json recipe = known_recipe(
       open_reader(a, inputs, Output{}, nullptr, bad)->metadata().recipe);

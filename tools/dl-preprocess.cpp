@@ -29,6 +29,7 @@
 #include "tools/dl-preprocess-outputs.h"
 #include "tools/dl-preprocess-readers.h"
 #include "tools/dl-preprocess-report.h"
+#include "tools/dl-preprocess-table.h"
 
 namespace {
 
@@ -42,6 +43,7 @@ constexpr dl::cli::ToolInfo kTool = {
     .examples =
         "dl-preprocess images --size 224x224 photos/ -o photos.dls\n"
         "dl-preprocess idx train-images.gz train-labels.gz -o train.dls\n"
+        "dl-preprocess table --label species iris.csv -o iris.dls\n"
         "dl-preprocess csv --header --label species iris.csv | dl-shard -n 4\n"
         "dl-preprocess cifar 'data_batch_*.bin' | dl-shard -n 16 -o cifar",
     .on_kill = dl::io::remove_unfinished,
@@ -114,6 +116,7 @@ void run(Args& a, std::vector<std::string> arguments) {
   if (a.output != "-" && a.list.empty() && !a.null)
     step.inputs = dl::vectorize::digest_of(files_of(a, inputs));
   if (is_current(a, outputs, step)) return;
+  if (a.format == "table") a.made_recipe = fitted_table(a, inputs);
   const auto ledger = open_ledger(a);
   const auto list =
       a.bad_list.empty() ? nullptr : dl::io::open_sink(a.bad_list);
@@ -133,6 +136,7 @@ void run(Args& a, std::vector<std::string> arguments) {
     for (const Output& output : outputs) {
       if (ledger) ledger->begin();
       reader = open_reader(a, inputs, output, ledger.get(), bad);
+      if (a.made_recipe) report_shape(*reader);
       auto sink = a.split.empty() ? dl::io::open_sink(output.path)
                                   : group.open(output.path);
       if (ledger)

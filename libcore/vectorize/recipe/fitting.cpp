@@ -115,7 +115,8 @@ Recipe unfitted(const Json& json, const std::string& name) {
   for (RecipeTensor& tensor : recipe.tensors)
     for (RecipePart& part : tensor.parts) {
       if (i < fit["learned"].size() && !fit["learned"][i].is_null())
-        for (const char* key : {"fills", "classes"}) part.given.erase(key);
+        for (const char* key : {"fill", "fills", "classes"})
+          part.given.erase(key);
       ++i;
     }
   return recipe;
@@ -127,6 +128,8 @@ Json tensors_of(const Json& recipe) {
 }
 
 }  // namespace
+
+bool is_to_be_fitted(const Recipe& recipe) { return Learning(recipe).any(); }
 
 Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
                 BadRecords& bad) {

@@ -12,6 +12,9 @@
 
 namespace dl::vectorize {
 
+// Whether the recipe has something to learn.
+bool is_to_be_fitted(const Recipe& recipe);
+
 // The recipe with all that its vectorizers learn from these records written
 // out, and in "fit" all that merge_fits() wants.
 // Throws Error: kUsage, there is nothing to learn; kData, kNoInput.

@@ -150,7 +150,7 @@ class RecipeCheck {
         (field.dtype != tensor::DType::kF32 || field.shape.rank() != 1))
       add(path,
           "an array of vectorizers makes one row of numbers: want number, "
-          "and category with \"encode\": \"one_hot\"");
+          "date, and category with \"encode\": \"one_hot\" or \"hashed\"");
   } catch (const Error& e) {
     if (e.code() != Code::kConfig) throw;
     add(path, e.what());

@@ -40,6 +40,8 @@ class CsvSource : public RecordSource {
     return true;
   }
 
+  std::vector<std::string> columns() const override { return names_; }
+
  private:
   // Takes the columns of the file that comes.
   void take_names() {

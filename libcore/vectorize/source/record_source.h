@@ -49,6 +49,8 @@ class RecordSource {
   virtual bool next(Record& record) = 0;
 
   virtual PassedOver passed_over() const { return {}; }
+  // Those of the table that is read, in its order; none: they are not known.
+  virtual std::vector<std::string> columns() const { return {}; }
 };
 
 // Ends of names in lower case, with their dot, of the files that are wanted.

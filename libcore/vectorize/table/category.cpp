@@ -7,6 +7,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/class_labels.h"
+#include "libcore/vectorize/schema.h"
 #include "libcore/vectorize/table/missing.h"
 #include "libcore/vectorize/table/one_hot.h"
 #include "libcore/vectorize/table/pattern.h"
@@ -62,8 +63,6 @@ class ClassColumn {
 
 ClassLabels classes_of(const RecipeSettings& settings,
                        const std::vector<std::string>& known) {
-  if (settings.has("unknown"))
-    bad_config("unknown is for \"encode\": \"one_hot\"");
   ClassLabels classes(known.empty() && settings.has("classes")
                           ? settings.texts("classes")
                           : known);
@@ -148,10 +147,28 @@ class ClassLearner : public Learner {
   std::map<std::string, std::int64_t> counts_;
 };
 
-constexpr std::string_view kEncodings[] = {"index", "one_hot"};
+enum class Encoding { kIndex, kOneHot, kHashed };
+constexpr std::string_view kEncodings[] = {"index", "one_hot", "hashed"};
 
-bool is_one_hot(const RecipeSettings& settings) {
-  return settings.has("encode") && settings.text("encode") == "one_hot";
+// Throws Error: kConfig, a key is another encoding's.
+Encoding encoding_of(const RecipeSettings& settings) {
+  const auto encoding =
+      settings.has("encode")
+          ? static_cast<Encoding>(settings.word("encode", kEncodings))
+          : Encoding::kIndex;
+  const auto refuse = [&](const char* key, Encoding of, const char* name) {
+    if (settings.has(key) && encoding != of)
+      bad_config(std::string(key) + " is for \"encode\": \"" + name + "\"");
+  };
+  refuse("unknown", Encoding::kOneHot, "one_hot");
+  refuse("most", Encoding::kOneHot, "one_hot");
+  refuse("buckets", Encoding::kHashed, "hashed");
+  if (encoding != Encoding::kHashed) return encoding;
+  if (!settings.has("buckets"))
+    bad_config("\"encode\": \"hashed\" wants buckets, their number");
+  if (settings.has("classes"))
+    bad_config("classes are not for \"encode\": \"hashed\"");
+  return encoding;
 }
 
 }  // namespace
@@ -161,7 +178,8 @@ const VectorizerType category_vectorizer = {
     .name = "category",
     .words =
         "The number of a class that a column names, as I32; or a row of "
-        "zeros with a one in its place, as F32 [classes].",
+        "zeros with a one in its place, as F32 [classes]; or in a place that "
+        "a hash of it gives, as F32 [buckets].",
     .keys = {{"from", KeyKind::kText, "\"folder\"",
               "The column with the name."},
              kPatternKey,
@@ -175,8 +193,23 @@ const VectorizerType category_vectorizer = {
                      "order."},
              {.name = "encode",
               .kind = KeyKind::kOneOf,
-              .doc = "*index*, the default, the number; *one_hot*, the row.",
+              .doc = "*index*, the default, the number; *one_hot*, the row; "
+                     "*hashed*, a row of *buckets* places, in which classes "
+                     "may collide, and a missing one is all zeros: for very "
+                     "many classes, of which none has to be learnt.",
               .words = kEncodings},
+             {.name = "most",
+              .kind = KeyKind::kInteger,
+              .doc = "With one_hot: the number of classes that a fit learns, "
+                     "those that occur most often; the others are as "
+                     "*unknown* says.",
+              .low = 1,
+              .high = kMaxColumns},
+             {.name = "buckets",
+              .kind = KeyKind::kInteger,
+              .doc = "With hashed: the number of places.",
+              .low = 1,
+              .high = kMaxColumns},
              {.name = "unknown",
               .kind = KeyKind::kOneOf,
               .doc = "With one_hot, a class that is none of these, or is "
@@ -187,11 +220,15 @@ const VectorizerType category_vectorizer = {
     .make = [](const RecipeSettings& settings,
                const std::vector<std::string>& classes)
         -> std::unique_ptr<Vectorizer> {
-      if (is_one_hot(settings)) return make_one_hot(settings);
+      const Encoding encoding = encoding_of(settings);
+      if (encoding == Encoding::kOneHot) return make_one_hot(settings);
+      if (encoding == Encoding::kHashed) return make_hashed(settings);
       return std::make_unique<CategoryVectorizer>(settings, classes);
     },
     .fit = [](const RecipeSettings& settings) -> std::unique_ptr<Learner> {
-      if (is_one_hot(settings)) return fit_one_hot(settings);
+      const Encoding encoding = encoding_of(settings);
+      if (encoding == Encoding::kOneHot) return fit_one_hot(settings);
+      if (encoding == Encoding::kHashed) return nullptr;
       if (settings.has("classes")) return nullptr;
       return std::make_unique<ClassLearner>(settings);
     }};

@@ -1,4 +1,5 @@
-// The key "na" of vectorizers: texts that stand for a missing value.
+// Keys of vectorizers about missing values: "na", the texts that stand for one,
+// and "indicator".
 
 #ifndef DL_LIBCORE_VECTORIZE_TABLE_MISSING_H_
 #define DL_LIBCORE_VECTORIZE_TABLE_MISSING_H_
@@ -18,6 +19,20 @@ inline constexpr RecipeKey kNaKey = {
         "Texts that count as a missing value, beside an empty one. Without "
         "the key an empty text does where *missing* says what becomes of it, "
         "and nothing does elsewhere."};
+
+inline constexpr RecipeKey kIndicatorKey = {
+    .name = "indicator",
+    .kind = KeyKind::kBoolean,
+    .doc =
+        "Add a number for each column, behind all of them: 1 where its "
+        "value is missing, else 0."};
+inline constexpr const char* kIndicatorAlone =
+    "indicator wants \"missing\", which says what stands in for a missing "
+    "value";
+// The column of an indicator.
+inline std::string missing_name(const std::string& column) {
+  return column + "=missing";
+}
 
 class MissingWords {
  public:

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -19,11 +21,25 @@ enum class MissingNumber { kFail, kValue, kMean, kMedian, kMostFrequent };
 constexpr std::string_view kMissingWords[] = {"fail", "value", "mean", "median",
                                               "most_frequent"};
 
+using WordSet = std::set<std::string, std::less<>>;
+WordSet words_of(const RecipeSettings& settings, const char* key) {
+  if (!settings.has(key)) return {};
+  const std::vector<std::string> words = settings.texts(key);
+  return {words.begin(), words.end()};
+}
+
 // The numbers that columns of a record hold as text.
 class NumberColumns {
  public:
   explicit NumberColumns(const RecipeSettings& settings)
-      : columns_(settings.texts("from")), words_(settings) {}
+      : columns_(settings.texts("from")),
+        words_(settings),
+        true_(words_of(settings, "true")),
+        false_(words_of(settings, "false")) {
+    for (const std::string& word : true_)
+      if (false_.contains(word))
+        bad_config("true and false both have " + in_quotes(word));
+  }
 
   const std::vector<std::string>& columns() const { return columns_; }
 
@@ -31,6 +47,8 @@ class NumberColumns {
   std::optional<double> value(const Record& record, std::size_t i) const {
     const std::string_view text = trim(record.at(columns_[i]));
     if (words_.contain(text)) return std::nullopt;
+    if (true_.contains(text)) return 1;
+    if (false_.contains(text)) return 0;
     double value = 0;
     if (!parse_number(text, value) && !parse_truth(text, value))
       bad_data("column " + in_quotes(columns_[i]) + ": want a number, got '" +
@@ -46,6 +64,30 @@ class NumberColumns {
  private:
   std::vector<std::string> columns_;
   MissingWords words_;
+  WordSet true_, false_;
+};
+
+// Changes of a number that need nothing of the others.
+class NumberChange {
+ public:
+  explicit NumberChange(const RecipeSettings& settings)
+      : log_(settings.has("log") && settings.flag("log")) {
+    if (!settings.has("clip")) return;
+    const std::vector<double> clip = settings.numbers("clip");
+    if (clip.size() != 2 || !(clip[0] < clip[1]))
+      bad_config("clip wants two numbers, the lower one first");
+    low_ = clip[0];
+    high_ = clip[1];
+  }
+  double operator()(double value) const {
+    value = std::clamp(value, low_, high_);
+    return log_ ? std::copysign(std::log1p(std::abs(value)), value) : value;
+  }
+
+ private:
+  bool log_;
+  double low_ = -std::numeric_limits<double>::infinity();
+  double high_ = std::numeric_limits<double>::infinity();
 };
 
 MissingNumber missing_of(const RecipeSettings& settings) {
@@ -73,11 +115,16 @@ void check_fills(const RecipeSettings& settings, std::size_t columns) {
 class NumberVectorizer : public Vectorizer {
  public:
   explicit NumberVectorizer(const RecipeSettings& settings)
-      : columns_(settings) {
+      : columns_(settings),
+        change_(settings),
+        indicator_(settings.has("indicator") && settings.flag("indicator")) {
     const std::size_t count = columns_.columns().size();
     const MissingNumber missing = missing_of(settings);
     check_fills(settings, count);
-    if (missing == MissingNumber::kFail) return;
+    if (missing == MissingNumber::kFail) {
+      if (indicator_) bad_config(kIndicatorAlone);
+      return;
+    }
     if (missing == MissingNumber::kValue)
       fills_.assign(count,
                     settings.has("value") ? settings.number("value") : 0);
@@ -91,7 +138,7 @@ class NumberVectorizer : public Vectorizer {
 
   data::Field field() const override {
     return {tensor::DType::kF32,
-            {static_cast<std::int64_t>(columns_.columns().size())}};
+            {std::ssize(columns_.columns()) * (indicator_ ? 2 : 1)}};
   }
 
   std::unique_ptr<Workspace> workspace() const override {
@@ -100,25 +147,35 @@ class NumberVectorizer : public Vectorizer {
 
   void put(const Record& record, std::int64_t, Workspace* workspace,
            std::span<std::byte> out) const override {
-    for (std::size_t i = 0; i < columns_.columns().size(); ++i) {
-      std::optional<double> value = columns_.value(record, i);
+    const std::size_t count = columns_.columns().size();
+    const auto set = [&](std::size_t place, double value) {
+      const auto stored = static_cast<float>(value);
+      std::memcpy(out.data() + place * sizeof stored, &stored, sizeof stored);
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::optional<double> value = columns_.value(record, i);
       if (!value && fills_.empty())
         bad_data("column " + in_quotes(columns_.columns()[i]) +
                  ": a value is missing (\"missing\" of the recipe lets it "
                  "pass)");
       if (!value) ++workspace->filled;
-      const auto stored = static_cast<float>(value ? *value : fills_[i]);
-      std::memcpy(out.data(), &stored, sizeof stored);
-      out = out.subspan(sizeof stored);
+      set(i, change_(value ? *value : fills_[i]));
+      if (indicator_) set(count + i, value ? 0 : 1);
     }
   }
 
   void describe(data::About& about, bool of_labels) const override {
-    (of_labels ? about.targets : about.columns) = columns_.columns();
+    std::vector<std::string>& names = of_labels ? about.targets : about.columns;
+    names = columns_.columns();
+    if (!indicator_) return;
+    for (const std::string& column : columns_.columns())
+      names.push_back(missing_name(column));
   }
 
  private:
   NumberColumns columns_;
+  NumberChange change_;
+  bool indicator_;
   std::vector<double> fills_;  // by column; none: a missing one is bad
 };
 
@@ -244,7 +301,22 @@ const VectorizerType number_vectorizer = {
              {.name = "fills",
               .kind = KeyKind::kNumbers,
               .doc = "The numbers that a fit found, one for each column."},
-             kNaKey},
+             kIndicatorKey,
+             kNaKey,
+             {.name = "true",
+              .kind = KeyKind::kTexts,
+              .doc = "Words that are 1, as yes, beside true."},
+             {.name = "false",
+              .kind = KeyKind::kTexts,
+              .doc = "Words that are 0, as no, beside false."},
+             {.name = "clip",
+              .kind = KeyKind::kNumbers,
+              .doc = "[_LOW_, _HIGH_]: smaller numbers become LOW, larger ones "
+                     "HIGH."},
+             {.name = "log",
+              .kind = KeyKind::kBoolean,
+              .doc = "Take the logarithm of 1 + x, of a negative number "
+                     "-log(1 - x), behind *clip*."}},
     .make = [](const RecipeSettings& settings,
                const std::vector<std::string>&) -> std::unique_ptr<Vectorizer> {
       return std::make_unique<NumberVectorizer>(settings);

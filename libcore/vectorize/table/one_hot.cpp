@@ -2,38 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/class_labels.h"
-#include "libcore/vectorize/table/missing.h"
-#include "libcore/vectorize/table/pattern.h"
-#include "libcore/vectorize/text.h"
+#include "libcore/vectorize/table/category_column.h"
 
 namespace dl::vectorize {
 namespace {
-
-// The category that a column of a record names.
-class CategoryColumn {
- public:
-  explicit CategoryColumn(const RecipeSettings& settings)
-      : name_(settings.text("from")), pattern_(settings), missing_(settings) {}
-
-  const std::string& name() const { return name_; }
-  // Empty: it is missing.
-  std::string value(const Record& record) const {
-    std::string text = pattern_.part_of(record.at(name_));
-    if (missing_.contain(text)) return "";
-    if (const std::string why = not_text("the category", text); !why.empty())
-      bad_data("column " + in_quotes(name_) + ": " + why);
-    return text;
-  }
-
- private:
-  std::string name_;
-  Pattern pattern_;
-  MissingWords missing_;
-};
 
 class OneHotVectorizer : public Vectorizer {
  public:
@@ -84,7 +61,9 @@ class OneHotVectorizer : public Vectorizer {
 
 class OneHotLearner : public Learner {
  public:
-  explicit OneHotLearner(const RecipeSettings& settings) : column_(settings) {}
+  explicit OneHotLearner(const RecipeSettings& settings)
+      : column_(settings),
+        most_(settings.has("most") ? settings.integer("most") : INT64_MAX) {}
 
   void see(const Record& record) override {
     if (const std::string value = column_.value(record); !value.empty())
@@ -95,20 +74,34 @@ class OneHotLearner : public Learner {
     counts_.merge(state, records);
   }
   void finish(Json& given) const override {
-    Json classes = Json::array();
-    for (const auto& [name, times] : counts_.counts()) classes.push_back(name);
-    if (classes.empty())
+    if (counts_.counts().empty())
       bad_data("column " + in_quotes(column_.name()) +
                " has no values to learn from");
-    given["classes"] = classes;
+    given["classes"] = most_frequent(counts_, most_);
   }
 
  private:
   CategoryColumn column_;
+  std::int64_t most_;
   TextCounts counts_;
 };
 
 }  // namespace
+
+std::vector<std::string> most_frequent(const TextCounts& counts,
+                                       std::int64_t most) {
+  std::vector<std::pair<std::int64_t, std::string>> order;
+  for (const auto& [name, times] : counts.counts())
+    order.emplace_back(-times, name);
+  if (std::cmp_less(most, order.size())) {
+    std::ranges::sort(order);
+    order.resize(static_cast<std::size_t>(most));
+  }
+  std::vector<std::string> names;
+  for (auto& [times, name] : order) names.push_back(std::move(name));
+  std::ranges::sort(names);
+  return names;
+}
 
 std::unique_ptr<Vectorizer> make_one_hot(const RecipeSettings& settings) {
   return std::make_unique<OneHotVectorizer>(settings);

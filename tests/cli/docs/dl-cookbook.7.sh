@@ -1,13 +1,12 @@
 . "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
 page man/dl-cookbook.7.scd
 
-awk -v OFS=, 'BEGIN {
-  print "rooms,area,town,price"
-  split("Bern Lyon Ulm", town, " ")
-  for (i = 0; i < 60; ++i)
-    print i % 7 == 3 ? "" : i % 5 + 1, 20 * (i % 5) + i % 11, town[i % 3 + 1], 100 * (i % 5) + 50 * (i % 3)
-}' >houses.csv
-run_next 'dl-preprocess fit'
+cp "$DL_TEST_ROOT"/scripts/share/examples/passengers.* .
+run_next 'passengers.awk'
+dl-eval -q --model passengers.safetensors --min accuracy=0.8 'passengers-test-*.dls' >/dev/null || fail 'a worse model of passengers'
+wc -l <joined.csv
+awk -F, 'NF != 13' joined.csv | head -2
+run_next '--print-recipe'
 
 mkdir -p pets/cats pets/dogs no yes
 ln -s /usr/bin/python3 .blocks/bin/python3 # Debian's, which has Pillow

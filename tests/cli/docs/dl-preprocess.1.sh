@@ -12,7 +12,6 @@ awk -F, 'NR > 1 { printf "{\"height\":%s,\"weight\":%s,\"species\":\"%s\"}\n", $
 run_next 'jq'
 dl-shard --info animals.dls | grep '^features\|^examples'
 skip_next 'read_parquet' 'wants pandas'
-skip_next 'get_dummies' 'wants pandas'
 python3 - <<'END'
 import os, wave
 for folder in "no", "yes":
@@ -39,6 +38,14 @@ for i in {1..20}; do
 done
 run_next '--group'
 ls scans-*.dls
+
+awk 'BEGIN {
+  print "customer,city,since,age,churn"
+  for (i = 0; i < 60; ++i)
+    print "c" i "," (i % 2 ? "Bern" : "Rome") ",2024-0" i % 9 + 1 "-05," (i % 4 ? i : "") "," (i % 3 ? "no" : "yes")
+}' >customers.csv
+run_next 'dl-preprocess table'
+dl-shard --info train.dls | grep '^examples\|^features'
 
 animals iris.csv
 echo '1,,cat' >>iris.csv  # a value is missing

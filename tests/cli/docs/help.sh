@@ -17,6 +17,7 @@ picture photos/dogs/1.ppm 20 30 2
 help_of dl-preprocess
 run_next 'dl-preprocess images'
 run_next 'dl-preprocess idx'
+run_next 'dl-preprocess table'
 run_next 'dl-preprocess csv'
 run_next 'dl-preprocess cifar'
 page_ends

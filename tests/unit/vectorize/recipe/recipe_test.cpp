@@ -64,6 +64,7 @@ TEST_CASE("every mistake in a recipe is told with its place") {
       "source, "
       "tensors, libraries, fit\n"
       "'r.json': tensors.features.type: want one of image, category, number, "
+      "date, "
       "id, got "
       "\"imag\"; did you mean 'image'?\n"
       "'r.json': tensors.id.type: id is the type of the tensor id alone\n"
@@ -93,8 +94,8 @@ TEST_CASE("a recipe that cannot work is refused, with the place") {
   CHECK(features(R"([{"type": "number", "from": ["a"], "missing": "mean"},
                      {"type": "image", "size": [2, 2]}])") ==
         "78: 'r.json': tensors.features[1]: an array of vectorizers makes one "
-        "row of numbers: want number, and category with \"encode\": "
-        "\"one_hot\"");
+        "row of numbers: want number, date, and category with "
+        "\"encode\": \"one_hot\" or \"hashed\"");
   CHECK(features(R"({"type": "category", "from": "a", "encode": "one_hot",
                      "pattern": "("})") ==
         "78: 'r.json': tensors.features.pattern: '(' is no regular expression "

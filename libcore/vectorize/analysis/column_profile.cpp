@@ -1,0 +1,221 @@
+#include "libcore/vectorize/analysis/column_profile.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <limits>
+
+#include "libcore/vectorize/table/dates.h"
+#include "libcore/vectorize/text.h"
+
+namespace dl::vectorize {
+namespace {
+
+// More words than these among numbers are no slips.
+constexpr std::size_t kMostStrays = 3;
+
+std::string in_lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+// 1, 0, or -1: none.
+int truth_of(std::string_view text) {
+  constexpr std::size_t kLongest = 5;
+  if (text.size() > kLongest) return -1;
+  const std::string lower = in_lower_case(text);
+  for (const char* word : {"true", "t", "yes", "y", "on"})
+    if (lower == word) return 1;
+  for (const char* word : {"false", "f", "no", "n", "off"})
+    if (lower == word) return 0;
+  return -1;
+}
+
+const std::vector<DateFormat>& date_formats() {
+  static const std::vector<DateFormat> all(known_date_formats().begin(),
+                                           known_date_formats().end());
+  return all;
+}
+
+bool is_number(std::string_view text, double& value) {
+  return parse_number(text, value) && std::isfinite(value) &&
+         std::abs(value) <= std::numeric_limits<float>::max();
+}
+
+// "id", "customer_id", "CustomerID", "customerId".
+bool is_called_id(std::string_view name) {
+  if (in_lower_case(name) == "id") return true;
+  return name.ends_with("_id") || name.ends_with("_ID") ||
+         name.ends_with("-id") || name.ends_with(" id") ||
+         name.ends_with(" ID") || name.ends_with("Id") || name.ends_with("ID");
+}
+
+}  // namespace
+
+std::string_view name_of(ColumnType type) {
+  constexpr std::array<std::string_view, 9> kNames = {
+      "empty", "constant", "integer", "number", "boolean",
+      "date",  "category", "id",      "text"};
+  return kNames.at(static_cast<std::size_t>(type));
+}
+
+std::vector<std::string> usual_missing_words() {
+  return {"NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "?"};
+}
+
+ColumnProfile::ColumnProfile(std::string name)
+    : name_(std::move(name)), formats_(date_formats().size(), true) {}
+
+void ColumnProfile::see(std::string_view text, bool is_missing) {
+  ++rows_;
+  if (is_missing) {
+    ++missing_;
+    return;
+  }
+  longest_ = std::max(longest_, text.size());
+  bytes_ += std::ssize(text);
+  has_spaces_ = has_spaces_ || text.find(' ') != std::string_view::npos;
+  double value = 0;
+  if (is_number(text, value)) {
+    see_number(value);
+  } else {
+    if (words_.size() <= kMostStrays) ++words_[std::string(text)];
+    if (truth_of(text) >= 0) ++booleans_;
+  }
+  see_date(text);
+  if (overflowed_) return;
+  const auto [found, is_new] = values_.try_emplace(std::string(text), 0);
+  if (!is_new) repeated_ = true;
+  if (is_new && values_.size() > kMostValues) {
+    values_.erase(found);
+    overflowed_ = true;
+  } else {
+    ++found->second;
+  }
+}
+
+void ColumnProfile::see_number(double value) {
+  constexpr double kMostInteger = 9007199254740992;  // 2^53
+  if (numbers_ == 0) min_ = max_ = value;
+  if (numbers_ > 0 && value != last_ + 1) counts_up_ = false;
+  last_ = value;
+  ++numbers_;
+  if (value == std::floor(value) && std::abs(value) < kMostInteger) ++integers_;
+  if (value == 0) ++zeros_;
+  min_ = std::min(min_, value);
+  max_ = std::max(max_, value);
+  const double before = value - mean_;
+  mean_ += before / static_cast<double>(numbers_);
+  squares_ += before * (value - mean_);
+  quantiles_.add(value);
+}
+
+void ColumnProfile::see_date(std::string_view text) {
+  constexpr std::size_t kShortest = 8, kLongest = 40;
+  if (text.size() < kShortest || text.size() > kLongest) {
+    formats_.assign(formats_.size(), false);
+    return;
+  }
+  for (std::size_t i = 0; i < formats_.size(); ++i)
+    if (formats_[i]) {
+      formats_[i] = date_formats()[i].parse(text).has_value();
+      if (formats_[i] && text.find(':') != std::string_view::npos)
+        has_time_ = true;
+    }
+}
+
+const char* ColumnProfile::date_format() const {
+  const auto found = std::ranges::find(formats_, true);
+  return present() == 0 || found == formats_.end()
+             ? nullptr
+             : known_date_formats()[static_cast<std::size_t>(found -
+                                                             formats_.begin())];
+}
+
+bool ColumnProfile::has_other_date_format() const {
+  return std::ranges::count(formats_, true) > 1;
+}
+
+double ColumnProfile::deviation() const {
+  return numbers_ == 0 ? 0
+                       : std::sqrt(squares_ / static_cast<double>(numbers_));
+}
+
+std::size_t ColumnProfile::distinct() const {
+  return overflowed_ ? kMostValues + 1 : values_.size();
+}
+
+bool ColumnProfile::is_id() const {
+  constexpr std::int64_t kLeastRows = 10;
+  if (repeated_ || present() < kLeastRows || missing_ > 0) return false;
+  if (are_numbers())
+    return integers_ == numbers_ && (counts_up_ || is_called_id(name_));
+  return true;
+}
+
+std::vector<std::string> ColumnProfile::strays() const {
+  constexpr double kLeastNumbers = 0.9;
+  if (are_numbers() || words_.size() > kMostStrays ||
+      static_cast<double>(numbers_) <
+          kLeastNumbers * static_cast<double>(present()))
+    return {};
+  std::vector<std::string> all;
+  for (const auto& [word, times] : words_) all.push_back(word);
+  return all;
+}
+
+ColumnType ColumnProfile::type() const {
+  if (present() == 0) return ColumnType::kEmpty;
+  if (distinct() == 1 && missing_ == 0) return ColumnType::kConstant;
+  if (are_numbers() || !strays().empty()) {
+    if (is_id()) return ColumnType::kId;
+    return integers_ == numbers_ ? ColumnType::kInteger : ColumnType::kNumber;
+  }
+  if (booleans_ == present() && distinct() <= 4) return ColumnType::kBoolean;
+  if (date_format() != nullptr) return ColumnType::kDate;
+  if (is_id())
+    return has_spaces_ && longest_ > 32 ? ColumnType::kText : ColumnType::kId;
+  // Each value three times on the average is a category.
+  constexpr std::int64_t kLeastTimes = 3;
+  if (!overflowed_ && static_cast<std::int64_t>(distinct()) * kLeastTimes <=
+                          std::max<std::int64_t>(present(), 2 * kLeastTimes))
+    return ColumnType::kCategory;
+  const bool is_long = bytes_ > present() * 20 && has_spaces_;
+  return is_long || !repeated_ ? ColumnType::kText : ColumnType::kCategory;
+}
+
+std::vector<std::pair<std::string, std::int64_t>> ColumnProfile::top(
+    std::size_t most) const {
+  std::vector<std::pair<std::string, std::int64_t>> all(values_.begin(),
+                                                        values_.end());
+  std::ranges::sort(all, [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  if (all.size() > most) all.resize(most);
+  return all;
+}
+
+std::vector<std::string> ColumnProfile::sorted_values() const {
+  std::vector<std::string> all;
+  for (const auto& [text, times] : values_) all.push_back(text);
+  std::ranges::sort(all);
+  if (are_numbers())
+    std::ranges::stable_sort(all, {}, [](const std::string& text) {
+      double value = 0;
+      (void)parse_number(text, value);
+      return value;
+    });
+  return all;
+}
+
+std::vector<std::string> ColumnProfile::words(bool truth) const {
+  std::vector<std::string> all;
+  for (const std::string& text : sorted_values())
+    if (truth_of(text) == (truth ? 1 : 0)) all.push_back(text);
+  return all;
+}
+
+}  // namespace dl::vectorize

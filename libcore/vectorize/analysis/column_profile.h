@@ -1,0 +1,103 @@
+// All that is known of a column of a table after its rows were seen, in bounded
+// memory.
+
+#ifndef DL_LIBCORE_VECTORIZE_ANALYSIS_COLUMN_PROFILE_H_
+#define DL_LIBCORE_VECTORIZE_ANALYSIS_COLUMN_PROFILE_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "libcore/vectorize/analysis/quantiles.h"
+
+namespace dl::vectorize {
+
+enum class ColumnType {
+  kEmpty,     // has no values
+  kConstant,  // one value in all rows
+  kInteger,
+  kNumber,
+  kBoolean,  // two words, such as yes and no
+  kDate,
+  kCategory,  // words that come again
+  kId,        // every row has one of its own
+  kText
+};
+// "integer", "date", ...
+std::string_view name_of(ColumnType type);
+
+// Words that count as missing values, beside an empty field.
+std::vector<std::string> usual_missing_words();
+
+class ColumnProfile {
+ public:
+  // Different values that are told apart; of more, only that they are more.
+  static constexpr std::size_t kMostValues = 1 << 14;
+
+  explicit ColumnProfile(std::string name);
+
+  void see(std::string_view text, bool is_missing);
+
+  const std::string& name() const { return name_; }
+  ColumnType type() const;
+  std::int64_t rows() const { return rows_; }
+  std::int64_t missing() const { return missing_; }
+  std::int64_t present() const { return rows_ - missing_; }
+  // kMostValues + 1: more.
+  std::size_t distinct() const;
+  bool is_counted() const { return !overflowed_; }  // every different value
+  // The values that occur most often, with their counts; of as many, in byte
+  // order.  Of the first kMostValues different ones.
+  std::vector<std::pair<std::string, std::int64_t>> top(std::size_t most) const;
+  // All values: numbers by their size, else in byte order.
+  std::vector<std::string> sorted_values() const;
+
+  // Of numbers.
+  double min() const { return min_; }
+  double max() const { return max_; }
+  double mean() const { return mean_; }
+  double deviation() const;  // of the population
+  std::int64_t zeros() const { return zeros_; }
+  const Quantiles& quantiles() const { return quantiles_; }
+  // Few words among numbers, which are more likely missing values; none: all
+  // are numbers, or many are none.
+  std::vector<std::string> strays() const;
+
+  // Of dates.
+  const char* date_format() const;
+  bool has_other_date_format() const;  // day and month may be swapped
+  bool has_time() const { return has_time_; }
+
+  std::size_t longest() const { return longest_; }  // bytes
+  // The words that are 1, or 0, of booleans.
+  std::vector<std::string> words(bool truth) const;
+
+ private:
+  void see_number(double value);
+  void see_date(std::string_view text);
+  bool are_numbers() const { return present() > 0 && numbers_ == present(); }
+  bool is_id() const;
+
+  std::string name_;
+  std::int64_t rows_ = 0, missing_ = 0;
+  std::int64_t numbers_ = 0, integers_ = 0, booleans_ = 0, zeros_ = 0;
+  double min_ = 0, max_ = 0, mean_ = 0, squares_ = 0, last_ = 0;
+  bool counts_up_ = true;  // each integer is one more than that before it
+  Quantiles quantiles_;
+  std::unordered_map<std::string, std::int64_t> values_;
+  std::map<std::string, std::int64_t> words_;  // that are no numbers
+  bool overflowed_ = false;
+  bool repeated_ = false;      // before it overflowed
+  std::vector<bool> formats_;  // of known_date_formats(), those that fit all
+  bool has_time_ = false, has_spaces_ = false;
+  std::size_t longest_ = 0;
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_ANALYSIS_COLUMN_PROFILE_H_

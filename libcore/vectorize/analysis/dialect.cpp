@@ -1,0 +1,55 @@
+#include "libcore/vectorize/analysis/dialect.h"
+
+#include "libcore/base/error.h"
+#include "libcore/vectorize/csv_rows.h"
+#include "libcore/vectorize/raw_input.h"
+
+namespace dl::vectorize {
+namespace {
+
+// Whole lines from the start of a file.
+InputBlock first_rows(const std::string& file) {
+  constexpr std::size_t kEnough = std::size_t{1} << 18;
+  RawInput input(file, RawInput::Kind::kText);
+  InputBlock block;
+  block.name = input.name();
+  while (block.bytes.size() < kEnough &&
+         input.append(block.bytes, kEnough - block.bytes.size())) {
+  }
+  if (block.bytes.size() == kEnough)
+    block.bytes.resize(block.bytes.rfind('\n') + 1);
+  return block;
+}
+
+// Columns that most rows have; 0: they differ.
+std::size_t columns_of(const InputBlock& block, char delimiter) {
+  std::size_t columns = 0;
+  std::int64_t rows = 0, others = 0;
+  try {
+    for (CsvRows row(block, delimiter); row.next(); ++rows) {
+      if (rows == 0) columns = row.size();
+      if (row.size() != columns) ++others;
+    }
+  } catch (const Error& e) {
+    if (e.code() != Code::kData) throw;  // a quote that the cut left open
+  }
+  constexpr std::int64_t kMostOthers = 10;  // one row of so many
+  return others * kMostOthers > rows ? 0 : columns;
+}
+
+}  // namespace
+
+std::string find_delimiter(const std::string& file) {
+  const InputBlock block = first_rows(file);
+  std::size_t most = 1;
+  std::string best = ",";
+  for (const char delimiter : {',', ';', '\t', '|'})
+    if (const std::size_t columns = columns_of(block, delimiter);
+        columns > most) {
+      most = columns;
+      best = delimiter == '\t' ? "\\t" : std::string(1, delimiter);
+    }
+  return best;
+}
+
+}  // namespace dl::vectorize

@@ -1,0 +1,32 @@
+// From files of a table to the recipe that they ask for.
+
+#ifndef DL_LIBCORE_VECTORIZE_ANALYSIS_INFER_TABLE_H_
+#define DL_LIBCORE_VECTORIZE_ANALYSIS_INFER_TABLE_H_
+
+#include <string>
+#include <vector>
+
+#include "libcore/vectorize/analysis/propose.h"
+#include "libcore/vectorize/analysis/table_profile.h"
+#include "libcore/vectorize/bad_records.h"
+
+namespace dl::vectorize {
+
+struct TableInput {
+  std::vector<std::string> inputs;  // files, which are read more than once
+  std::string delimiter;            // as the option has it; "": to be found
+  std::string na;  // words that count as missing, separated by commas
+};
+
+struct InferredTable {
+  Json source;                         // its object in a recipe
+  std::vector<std::string> sentences;  // of all that was found of the format
+  TableProfile profile;                // of all rows
+};
+
+// Throws Error: kUsage, an input is no file; kNoInput, kData.
+InferredTable infer_table(const TableInput& input, BadRecords& bad);
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_ANALYSIS_INFER_TABLE_H_

@@ -1,0 +1,97 @@
+#include "libcore/vectorize/analysis/table_profile.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/base/json.h"
+#include "libcore/vectorize/text.h"
+
+namespace dl::vectorize {
+namespace {
+
+// The column of records that is their place.
+constexpr const char* kPlace = "file:line";
+
+class TableProfiling {
+ public:
+  explicit TableProfiling(std::vector<std::string> missing_words) {
+    table_.missing_words = std::move(missing_words);
+    missing_.insert(table_.missing_words.begin(), table_.missing_words.end());
+    missing_.insert("");
+  }
+
+  // Columns in the order of a file, those of files behind it after them.
+  void add(const std::vector<std::string>& names) {
+    for (const std::string& name : names) (void)place_of_column(name);
+  }
+
+  void see(const Record& record) {
+    std::vector<bool> seen(table_.columns.size());
+    for (const auto& [name, value] : record.columns) {
+      if (name == kPlace) continue;
+      const std::size_t place = place_of_column(name);
+      seen.resize(table_.columns.size());
+      const std::string_view text = trim(value);
+      table_.columns[place].see(text, missing_.contains(text));
+      seen[place] = true;
+    }
+    for (std::size_t i = 0; i < seen.size(); ++i)
+      if (!seen[i]) table_.columns[i].see("", true);
+    ++table_.rows;
+  }
+
+  TableProfile take() && { return std::move(table_); }
+
+ private:
+  std::size_t place_of_column(const std::string& name) {
+    const auto [found, is_new] = places_.emplace(name, table_.columns.size());
+    if (!is_new) return found->second;
+    ColumnProfile& column = table_.columns.emplace_back(name);
+    for (std::int64_t i = 0; i < table_.rows; ++i) column.see("", true);
+    return found->second;
+  }
+
+  TableProfile table_;
+  std::map<std::string, std::size_t, std::less<>> places_;
+  std::set<std::string, std::less<>> missing_;
+};
+
+}  // namespace
+
+const ColumnProfile& TableProfile::find(const std::string& word,
+                                        const char* option) const {
+  const auto found = std::ranges::find(columns, word, &ColumnProfile::name);
+  if (found != columns.end()) return *found;
+  std::int64_t number = 0;
+  const std::int64_t count = std::ssize(columns);
+  if (parse_integer(word, number) && number != 0 && number <= count &&
+      number >= -count)
+    return columns[static_cast<std::size_t>(number > 0 ? number - 1
+                                                       : count + number)];
+  std::vector<std::string> names;
+  for (const ColumnProfile& column : columns) names.push_back(column.name());
+  const std::string near = nearest(word, names);
+  bad_usage(std::string(option) + ": there is no column " + in_quotes(word) +
+            (near.empty() ? "; there are " + std::to_string(count)
+                          : "; did you mean " + in_quotes(near) + "?"));
+}
+
+TableProfile profile_table(RecordSource& source,
+                           std::vector<std::string> missing_words,
+                           BadRecords& bad) {
+  TableProfiling profiling(std::move(missing_words));
+  profiling.add(source.columns());
+  for (Record record; source.next(record);)
+    if (record.problem.empty())
+      profiling.see(record);
+    else
+      bad.add(record.name + ": " + record.problem);
+  TableProfile table = std::move(profiling).take();
+  if (table.rows == 0) bad_data("the table has no rows");
+  return table;
+}
+
+}  // namespace dl::vectorize

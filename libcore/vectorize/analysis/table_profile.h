@@ -1,0 +1,34 @@
+// The columns of a table, after all of its rows were seen.
+
+#ifndef DL_LIBCORE_VECTORIZE_ANALYSIS_TABLE_PROFILE_H_
+#define DL_LIBCORE_VECTORIZE_ANALYSIS_TABLE_PROFILE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libcore/vectorize/analysis/column_profile.h"
+#include "libcore/vectorize/bad_records.h"
+#include "libcore/vectorize/source/record_source.h"
+
+namespace dl::vectorize {
+
+struct TableProfile {
+  std::int64_t rows = 0;  // without bad ones
+  std::vector<std::string> missing_words;
+  std::vector<ColumnProfile> columns;  // in the order of the table
+
+  // The column that a name, or a number from 1 (-1: the last), means.
+  // Throws Error: kUsage, "--id: there is no column ...".
+  const ColumnProfile& find(const std::string& word, const char* option) const;
+};
+
+// missing_words: beside an empty field.
+// Throws Error: kData, the table has no rows; what the source throws.
+TableProfile profile_table(RecordSource& source,
+                           std::vector<std::string> missing_words,
+                           BadRecords& bad);
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_ANALYSIS_TABLE_PROFILE_H_

@@ -1,0 +1,41 @@
+// A column of a record that names a category.
+
+#ifndef DL_LIBCORE_VECTORIZE_TABLE_CATEGORY_COLUMN_H_
+#define DL_LIBCORE_VECTORIZE_TABLE_CATEGORY_COLUMN_H_
+
+#include <string>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/vectorize/table/missing.h"
+#include "libcore/vectorize/table/pattern.h"
+#include "libcore/vectorize/text.h"
+
+namespace dl::vectorize {
+
+class CategoryColumn {
+ public:
+  explicit CategoryColumn(const RecipeSettings& settings)
+      : name_(settings.text("from")), pattern_(settings), missing_(settings) {}
+
+  const std::string& name() const { return name_; }
+  // Empty: it is missing.  Throws Error: kData.
+  std::string value(const Record& record) const {
+    const std::string& whole = record.at(name_);
+    if (missing_.contain(whole)) return "";
+    std::string text = pattern_.part_of(whole);
+    if (missing_.contain(text)) return "";
+    if (const std::string why = not_text("the category", text); !why.empty())
+      bad_data("column " + in_quotes(name_) + ": " + why);
+    return text;
+  }
+
+ private:
+  std::string name_;
+  Pattern pattern_;
+  MissingWords missing_;
+};
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_TABLE_CATEGORY_COLUMN_H_

@@ -1,0 +1,56 @@
+// Dates and times of day, as tables have them.
+
+#ifndef DL_LIBCORE_VECTORIZE_TABLE_DATES_H_
+#define DL_LIBCORE_VECTORIZE_TABLE_DATES_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace dl::vectorize {
+
+// Seconds since 1970-01-01 00:00:00.
+using Seconds = std::int64_t;
+
+// A format as strptime has it, of %Y %y %m %d %b (English, also whole names) %j
+// %H %M %S and %%.
+class DateFormat {
+ public:
+  static constexpr const char* kIso = "%Y-%m-%d";
+
+  // Throws Error: kConfig, "%Q is no part of a date format; ...", or it has no
+  // whole date.
+  explicit DateFormat(std::string format);
+
+  // Behind a format without a time of day one may follow, as " 17:05",
+  // "T17:05:09.25" and "T17:05:09+02:00"; one with an offset from UTC becomes
+  // UTC.  None: the text is no such date.
+  std::optional<Seconds> parse(std::string_view text) const;
+
+  const std::string& text() const { return format_; }
+
+ private:
+  std::string format_;
+  bool has_time_ = false;
+};
+
+// The formats that columns are searched for, the likeliest first: where day and
+// month may be either, the day before the month.
+std::span<const char* const> known_date_formats();
+
+// "2024-02-29", or "2024-02-29 17:05:09".
+std::string date_text(Seconds time);
+
+// Parts of a date.
+struct CivilTime {
+  std::int64_t year = 0, month = 0, day = 0, yearday = 0;  // 1 is the first
+  std::int64_t weekday = 0;                                // 0: Monday
+  std::int64_t hour = 0, minute = 0, second = 0;
+};
+CivilTime civil_time(Seconds time);
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_TABLE_DATES_H_

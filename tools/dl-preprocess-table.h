@@ -1,0 +1,90 @@
+// dl-preprocess table: examples of a table whose recipe follows from its rows.
+
+#ifndef DL_TOOLS_DL_PREPROCESS_TABLE_H_
+#define DL_TOOLS_DL_PREPROCESS_TABLE_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/base/json.h"
+#include "libcore/base/number_format.h"
+#include "libcore/cli/tool.h"
+#include "libcore/vectorize/analysis/infer_table.h"
+#include "libcore/vectorize/analysis/propose.h"
+#include "libcore/vectorize/reader.h"
+#include "libcore/vectorize/recipe/fitting.h"
+#include "libcore/vectorize/recipe/recipe.h"
+#include "tools/dl-preprocess-options.h"
+
+// A line for each column, with what becomes of it.
+inline void report_columns(const dl::vectorize::InferredTable& table,
+                           const dl::vectorize::ProposedRecipe& proposed) {
+  constexpr std::size_t kMostLines = 200, kWidest = 30;
+  const auto say = [](const std::string& line) {
+    dl::cli::log()(dl::Level::kInfo, line);
+  };
+  for (const std::string& sentence : table.sentences) say(sentence);
+  say("of all " + dl::counted(table.profile.rows, "row") + ", " +
+      dl::counted(std::ssize(proposed.columns), "column") + ":");
+  std::size_t width = 0, lines = 0;
+  for (const auto& [name, sentence] : proposed.columns)
+    width = std::max(width, std::min(dl::displayed(name).size(), kWidest));
+  for (const auto& [name, sentence] : proposed.columns) {
+    if (++lines > kMostLines)
+      return say("  and " +
+                 std::to_string(proposed.columns.size() - kMostLines) +
+                 " columns more: --print-recipe");
+    std::string shown = dl::displayed(name);
+    shown.resize(std::max(shown.size(), width), ' ');
+    say("  " + shown + "  " + sentence);
+  }
+}
+
+// What a network for these examples begins with.
+inline void report_shape(const dl::vectorize::Reader& reader) {
+  const auto field = reader.metadata().schema.at("features");
+  dl::cli::log()(dl::Level::kInfo,
+                 "the input of a network for them: {\"shape\": " +
+                     field.shape.to_string() + "}");
+}
+
+// The recipe that the rows ask for, which is told; unfitted.
+inline dl::Json inferred_recipe(const Args& a,
+                                const std::vector<std::string>& inputs) {
+  if (a.csv.label.empty())
+    dl::bad_usage("table wants --label COLUMN, the one to predict; or none");
+  dl::vectorize::BadRecords bad(a.max_bad);
+  const auto table = dl::vectorize::infer_table(
+      {.inputs = inputs,
+       .delimiter = a.options->given("delimiter") ? a.csv.delimiter : "",
+       .na = a.csv.na},
+      bad);
+  const auto proposed = propose_recipe(table.profile,
+                                       {.label = a.csv.label,
+                                        .id = a.csv.id,
+                                        .drop = a.csv.drop,
+                                        .classes = a.reader.classes,
+                                        .regression = a.reader.regression},
+                                       table.source);
+  report_columns(table, proposed);
+  const auto recipe = dl::vectorize::Recipe::from_json(
+      proposed.recipe, "the recipe", dl::Code::kBug);
+  return recipe.to_json(true);
+}
+
+// The same, with all that it learns of the rows.
+inline dl::vectorize::Recipe fitted_table(
+    const Args& a, const std::vector<std::string>& inputs) {
+  auto recipe = dl::vectorize::Recipe::from_json(inferred_recipe(a, inputs),
+                                                 "the recipe", dl::Code::kBug);
+  if (!is_to_be_fitted(recipe)) return recipe;
+  dl::vectorize::BadRecords bad(a.max_bad);
+  return dl::vectorize::Recipe::from_json(fit_recipe(recipe, inputs, bad),
+                                          "the recipe", dl::Code::kBug);
+}
+
+#endif  // DL_TOOLS_DL_PREPROCESS_TABLE_H_
