@@ -38,7 +38,7 @@ struct Args {
   std::string recipe, bad_list, part, labels, preview, split, group, list,
       ledger;
   std::string by = "name";
-  // Of table, once it is known.
+  // Recipe of table, once it is known.
   std::optional<dl::vectorize::Recipe> made_recipe;
   bool print_recipe = false, merge = false, null = false;
   std::int64_t threads = 0, retries = 0;

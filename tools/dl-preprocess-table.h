@@ -44,7 +44,7 @@ inline void report_columns(const dl::vectorize::InferredTable& table,
   }
 }
 
-// What a network for these examples begins with.
+// Tells the input that a network for these examples has.
 inline void report_shape(const dl::vectorize::Reader& reader) {
   const auto field = reader.metadata().schema.at("features");
   dl::cli::log()(dl::Level::kInfo,

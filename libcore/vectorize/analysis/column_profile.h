@@ -56,7 +56,7 @@ class ColumnProfile {
   // All values: numbers by their size, else in byte order.
   std::vector<std::string> sorted_values() const;
 
-  // Of numbers.
+  // Statistics of numbers.
   double min() const { return min_; }
   double max() const { return max_; }
   double mean() const { return mean_; }
@@ -67,7 +67,7 @@ class ColumnProfile {
   // are numbers, or many are none.
   std::vector<std::string> strays() const;
 
-  // Of dates.
+  // Format of dates; null: not all values are dates.
   const char* date_format() const;
   bool has_other_date_format() const;  // day and month may be swapped
   bool has_time() const { return has_time_; }

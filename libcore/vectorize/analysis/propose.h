@@ -12,7 +12,7 @@
 
 namespace dl::vectorize {
 
-// What only the user knows, as the options of these names have it.
+// Choices of the user, as the options of these names have them.
 struct TableChoices {
   std::string label = "none";  // columns to predict, or none
   std::string id;              // or ""

@@ -49,7 +49,7 @@ class RecordSource {
   virtual bool next(Record& record) = 0;
 
   virtual PassedOver passed_over() const { return {}; }
-  // Those of the table that is read, in its order; none: they are not known.
+  // Columns of the table that is read, in its order; none: they are not known.
   virtual std::vector<std::string> columns() const { return {}; }
 };
 

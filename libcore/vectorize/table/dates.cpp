@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kMinuteSeconds = 60, kHourSeconds = 3600,
                        kDaySeconds = 86400;
 
-// What is left of a text that is being read.
+// The rest of a text that is being read.
 class DateText {
  public:
   explicit DateText(std::string_view text) : rest_(text) {}

@@ -1,0 +1,125 @@
+"""A recipe of tables beside scikit-learn's ColumnTransformer, to 1e-6: imputed numbers with
+indicators, one-hot words, words of truth, clipped and logarithmic numbers; parts of dates
+beside Python's datetime. Rows drawn with a seed, gaps among them, and later rows with words
+that the fit has not seen."""
+
+import argparse
+import csv
+import datetime
+import json
+import math
+import os
+import random
+import tempfile
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+
+from files import records, run
+
+NAMES = ["number", "integer", "town", "flag", "day", "gap"]
+EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def drawn_rows(count, draw, towns):
+    rows = []
+    for _ in range(count):
+        day = datetime.datetime(1900, 1, 1) + datetime.timedelta(minutes=draw.randrange(100_000_000))
+        rows.append([repr(draw.gauss(0, 1000)), str(draw.randrange(-9, 9)), draw.choice(towns),
+                     draw.choice(["yes", "no"]), day.isoformat(),
+                     "" if draw.random() < 0.3 else repr(draw.expovariate(0.1))])
+    return rows
+
+
+def write(path, rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([NAMES] + rows)
+
+
+def recipe(fill):
+    gap = {"type": "number", "from": ["gap"], "missing": fill, "indicator": True}
+    return {"source": {"type": "csv"}, "tensors": {"features": [
+        {"type": "number", "from": ["number"], "clip": [-500, 800], "log": True},
+        {"type": "number", "from": ["integer"]},
+        {"type": "category", "from": "town", "encode": "one_hot", "unknown": "zeros", "most": 5},
+        {"type": "number", "from": ["flag"], "true": ["yes"], "false": ["no"]},
+        gap | ({"value": 7} if fill == "value" else {}),
+        {"type": "date", "from": "day", "cyclic": False,
+         "parts": ["year", "month", "day", "yearday", "weekday", "hour", "minute", "days"]},
+        {"type": "date", "from": "day", "parts": ["month", "weekday", "hour"]}]}}
+
+
+def theirs(fill, train):
+    def numbers(x):
+        return np.array(x, dtype=object).reshape(len(x), -1)
+
+    def as_numbers(x):
+        return np.array([[float(v) if v != "" else np.nan for v in row] for row in x])
+
+    def log(x):
+        clipped = np.clip(x, -500, 800)
+        return np.sign(clipped) * np.log1p(np.abs(clipped))
+
+    parse = FunctionTransformer(as_numbers)
+    strategy = "constant" if fill == "value" else fill
+    made = ColumnTransformer([
+        ("number", make_pipeline(parse, FunctionTransformer(log)), [0]),
+        ("integer", parse, [1]),
+        ("town", OneHotEncoder(handle_unknown="ignore", sparse_output=False), [2]),
+        ("flag", FunctionTransformer(lambda x: (x == "yes").astype(float)), [3]),
+        ("gap", make_pipeline(parse, SimpleImputer(strategy=strategy, fill_value=7.0,
+                                                   add_indicator=True)), [5])])
+    return made.fit(numbers(train)), numbers
+
+
+def dates(rows):
+    out = []
+    for row in rows:
+        t = datetime.datetime.fromisoformat(row[4])
+        plain = [t.year, t.month, t.day, t.timetuple().tm_yday, t.weekday(), t.hour, t.minute,
+                 (t - EPOCH) / datetime.timedelta(days=1)]
+        for value, period in ((t.month - 1, 12), (t.weekday(), 7), (t.hour, 24)):
+            plain += [math.sin(2 * math.pi * value / period), math.cos(2 * math.pi * value / period)]
+        out.append(plain)
+    return np.array(out)
+
+
+def difference(fill, seed):
+    draw = random.Random(seed)
+    train = drawn_rows(400, draw, ["Bern", "Lyon", "Ulm", "Österö", 'a "b", c'])
+    later = drawn_rows(100, draw, ["Bern", "Lyon", "Ulm", "Nowhere"])
+    write("train.csv", train)
+    write("later.csv", later)
+    with open("recipe.json", "w", encoding="utf-8") as file:
+        json.dump(recipe(fill), file)
+    run("dl-preprocess fit recipe.json train.csv -o fitted.json")
+    made, numbers = theirs(fill, train)
+    worst = 0.0
+    for path, rows in ("train.csv", train), ("later.csv", later):
+        run(f"dl-preprocess -q --recipe fitted.json {path} -f -o out.dls")
+        own = np.concatenate([r["features"] for r in records("out.dls")])
+        want = np.hstack([made.transform(numbers(rows)), dates(rows)])
+        assert own.shape == want.shape, (own.shape, want.shape)
+        scale = np.maximum(np.abs(want), 1)
+        worst = max(worst, float(np.max(np.abs(own - want) / scale)))
+    return worst
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, default=5)
+    options = parser.parse_args()
+    bad = False
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for fill in "mean", "median", "most_frequent", "value":
+            worst = max(difference(fill, seed) for seed in range(options.seeds))
+            print(f"{fill:14} {worst:.1e}")
+            bad = bad or not worst <= 1e-6
+    raise SystemExit(1 if bad else 0)
+
+
+main()
