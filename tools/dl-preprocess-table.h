@@ -52,24 +52,34 @@ inline void report_shape(const dl::vectorize::Reader& reader) {
                      field.shape.to_string() + "}");
 }
 
+inline dl::vectorize::InferredTable inferred_table(
+    const Args& a, const std::vector<std::string>& inputs) {
+  dl::vectorize::BadRecords bad(a.max_bad);
+  return dl::vectorize::infer_table(
+      {.inputs = inputs,
+       .delimiter = a.options->given("delimiter") ? a.csv.delimiter : "",
+       .na = a.csv.na},
+      bad);
+}
+
+inline dl::vectorize::ProposedRecipe proposed_recipe(
+    const Args& a, const dl::vectorize::InferredTable& table) {
+  return propose_recipe(table.profile,
+                        {.label = a.csv.label.empty() ? "none" : a.csv.label,
+                         .id = a.csv.id,
+                         .drop = a.csv.drop,
+                         .classes = a.reader.classes,
+                         .regression = a.reader.regression},
+                        table.source);
+}
+
 // The recipe that the rows ask for, which is told; unfitted.
 inline dl::Json inferred_recipe(const Args& a,
                                 const std::vector<std::string>& inputs) {
   if (a.csv.label.empty())
     dl::bad_usage("table wants --label COLUMN, the one to predict; or none");
-  dl::vectorize::BadRecords bad(a.max_bad);
-  const auto table = dl::vectorize::infer_table(
-      {.inputs = inputs,
-       .delimiter = a.options->given("delimiter") ? a.csv.delimiter : "",
-       .na = a.csv.na},
-      bad);
-  const auto proposed = propose_recipe(table.profile,
-                                       {.label = a.csv.label,
-                                        .id = a.csv.id,
-                                        .drop = a.csv.drop,
-                                        .classes = a.reader.classes,
-                                        .regression = a.reader.regression},
-                                       table.source);
+  const auto table = inferred_table(a, inputs);
+  const auto proposed = proposed_recipe(a, table);
   report_columns(table, proposed);
   const auto recipe = dl::vectorize::Recipe::from_json(
       proposed.recipe, "the recipe", dl::Code::kBug);

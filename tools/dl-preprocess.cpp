@@ -24,6 +24,7 @@
 #include "libcore/vectorize/draw_examples.h"
 #include "libcore/vectorize/preprocess.h"
 #include "libcore/vectorize/reader.h"
+#include "tools/dl-preprocess-analyze.h"
 #include "tools/dl-preprocess-fit.h"
 #include "tools/dl-preprocess-options.h"
 #include "tools/dl-preprocess-outputs.h"
@@ -39,7 +40,8 @@ constexpr dl::cli::ToolInfo kTool = {
     .usage =
         "dl-preprocess FORMAT [OPTION]... [INPUT]...\n"
         "dl-preprocess fit [OPTION]... RECIPE [INPUT]...\n"
-        "dl-preprocess fit --merge [OPTION]... FITTED...",
+        "dl-preprocess fit --merge [OPTION]... FITTED...\n"
+        "dl-preprocess analyze [OPTION]... TABLE...",
     .examples =
         "dl-preprocess images --size 224x224 photos/ -o photos.dls\n"
         "dl-preprocess idx train-images.gz train-labels.gz -o train.dls\n"
@@ -95,6 +97,7 @@ void run(Args& a, std::vector<std::string> arguments) {
     run_fit(a, bad);
     return report_left_out(bad, " left out:");
   }
+  if (is_analyze(a)) return run_analyze(a);
   take_format(a);
   check_options(a);
   check_outputs(a);

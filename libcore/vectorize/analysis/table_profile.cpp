@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
+#include "libcore/io/digest.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -38,6 +40,7 @@ class TableProfiling {
       table_.columns[place].see(text, missing_.contains(text));
       seen[place] = true;
     }
+    if (table_.rows < TableProfile::kMostCompared) compare(record);
     for (std::size_t i = 0; i < seen.size(); ++i)
       if (!seen[i]) table_.columns[i].see("", true);
     ++table_.rows;
@@ -54,7 +57,19 @@ class TableProfiling {
     return found->second;
   }
 
+  void compare(const Record& record) {
+    io::Digest digest;
+    for (const auto& [name, value] : record.columns)
+      if (name != kPlace) {
+        digest.add_text(name);
+        digest.add_text(std::to_string(value.size()));
+        digest.add_text(value);
+      }
+    if (!digests_.insert(digest.value()).second) ++table_.duplicates;
+  }
+
   TableProfile table_;
+  std::unordered_set<std::uint64_t> digests_;
   std::map<std::string, std::size_t, std::less<>> places_;
   std::set<std::string, std::less<>> missing_;
 };

@@ -15,6 +15,9 @@ namespace dl::vectorize {
 
 struct TableProfile {
   std::int64_t rows = 0;  // without bad ones
+  // Rows that are the same as one before, of the first kMostCompared rows.
+  static constexpr std::int64_t kMostCompared = 1 << 20;
+  std::int64_t duplicates = 0;
   std::vector<std::string> missing_words;
   std::vector<ColumnProfile> columns;  // in the order of the table
 

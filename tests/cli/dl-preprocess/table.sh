@@ -17,7 +17,7 @@ cat >net.json <<'END'
 END
 dl-shard -q --split train=0.8,test=0.2 train.dls -o p
 dl-master -q --net net.json --data 'p-train-*.dls' --normalize standardize --local 1 --epochs 30 -o m.safetensors
-dl-eval -q --model m.safetensors --min accuracy=0.75 'p-test-*.dls' >eval || cat eval
+dl-eval -q --model m.safetensors --min accuracy=0.75 'p-test-*.dls' >scores || cat scores
 cat >later.csv <<'END'
 Crew,PassengerId,Age,Sex,Class,Fare,Booked,Port
 no,2001,30,female,first,80,1912-02-01,Cherbourg
@@ -41,7 +41,7 @@ when,seen,n,s,only,word,y
 1.3.2024 23:59,01/02/2024,3,2.5,,,a
 END
 sed 1d odd.csv | sed 's/unknown/3.5/' >rest.csv
-for i in 1 2 3 4 5 6 7 8 9; do cat rest.csv; done >>odd.csv
+for _ in 1 2 3 4 5 6 7 8 9; do cat rest.csv; done >>odd.csv
 dl-preprocess table --label y odd.csv -o odd.dls
 dl-shard --info --json odd.dls | jq -c '.columns'
 echo '== what is wrong'
