@@ -66,12 +66,12 @@ await() {
   shift
   # Bash would report here what was killed meanwhile.
   {
-    for ((i = 0; i < 20 * ${patience:-20}; i++)); do
+    for ((i = 0; i < 20 * ${patience:-60}; i++)); do
       "$@" >/dev/null && return
       sleep 0.05
     done
   } 2>/dev/null
-  fail "waited ${patience:-20} s for $what"
+  fail "waited ${patience:-60} s for $what"
 }
 
 # Prints FIELD of each event of RUN that has what the JSON object WANTED has.

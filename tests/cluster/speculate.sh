@@ -4,7 +4,7 @@
 limit=100
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
-make-dataset 240 10 2 >held.dls
+make-dataset 240 10 2 learnable >held.dls
 # train NAME DELAY OPTION...: three workers, one of which is so slow.
 train() {
   local name=$1 delay=$2 w
