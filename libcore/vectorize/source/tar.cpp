@@ -303,7 +303,7 @@ bool is_tar(std::span<const std::byte> start) {
   if (start.size() < kTarBlock) return false;
   TarHeader header;
   std::memcpy(header.data(), start.data(), header.size());
-  // Of an archive without files there is only the end, which is zeros.
+  // An archive without files is its end alone, which is zeros.
   return header == TarHeader{} || sum_fits(header);
 }
 
