@@ -89,6 +89,7 @@ void write_event_file(const dl::plot::Run& run, const std::string& folder) {
 
 void plot_runs(const Args& a) {
   std::vector<dl::plot::Run> runs;
+  runs.reserve(a.operands.size());
   for (const std::string& path : a.operands) runs.emplace_back(path);
   if (!a.output.empty())
     write(a.output, a.output.ends_with(".svg") ? picture(runs)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <numeric>
 
 #include "libcore/base/display.h"
 #include "libcore/base/number_format.h"
@@ -88,8 +89,8 @@ void add_confusion(Page& page, const Json& evaluation) {
   }
   std::size_t classes = evaluation.at("outputs").get<std::size_t>();
   if (classes == 1) classes = 2;  // a single output: no and yes
-  std::vector<std::size_t> shown;
-  for (std::size_t i = 0; i < classes; ++i) shown.push_back(i);
+  std::vector<std::size_t> shown(classes);
+  std::iota(shown.begin(), shown.end(), std::size_t{0});
   if (classes > kMostClasses) {
     std::ranges::stable_sort(shown, std::ranges::greater{},
                              [&](std::size_t i) { return wrong[i]; });

@@ -26,7 +26,7 @@ std::string field(const std::string& text) {
 
 class Table {
  public:
-  Table(std::string run, const History& history)
+  Table(const std::string& run, const History& history)
       : run_(field(run)), history_(history) {}
 
   void row(const std::string& series, const std::size_t* worker,
