@@ -324,12 +324,12 @@ std::string CsvFields::no_number(const CsvRows& row, std::size_t column,
     hint = " (without --regression labels may be names of classes)";
   else if (row.is_first() && is_date(text))
     hint =
-        " (--drop leaves the column out; of dates make numbers, as month and "
-        "weekday)";
+        " (--drop leaves the column out; 'dl-preprocess table' makes numbers of "
+        "dates)";
   else if (row.is_first())
     hint =
-        " (--drop or --id if the column is no feature; of words make columns "
-        "of 0 and 1)";
+        " (--drop or --id if the column is no feature; 'dl-preprocess table' "
+        "makes numbers of words)";
   return table_.place(row, column) + "want a number, got '" + clipped(text) +
          "'" + hint;
 }

@@ -105,8 +105,8 @@ std::unique_ptr<data::Examples> open_raw_examples(
     const RawExamplesOptions& options, BadRecords& bad) {
   if (known.recipe.is_null())
     bad_data(
-        "the model has no recipe for raw data: its examples were not made by "
-        "one; give it a DataSet stream");
+        "the model has no recipe for raw data: its examples were made without "
+        "one, as by 'csv --sequence' or raw; give it a DataSet stream");
   Recipe recipe =
       Recipe::from_json(with_labels_from(known.recipe, options.from),
                         "the model's recipe", Code::kData);
