@@ -37,7 +37,7 @@ struct Args {
   dl::vectorize::ImageOptions images;
   std::string recipe, bad_list, part, labels, preview, split, group, list,
       ledger;
-  std::string by = "name";
+  std::string by = "name", decimal;
   // Recipe of table, once it is known.
   std::optional<dl::vectorize::Recipe> made_recipe;
   bool print_recipe = false, merge = false, null = false;
@@ -157,6 +157,9 @@ inline void declare_others(dl::cli::Options& opt, Args& a) {
   opt.flag("header", &a.csv.header, "the first row names the columns");
   opt.add("delimiter", &a.csv.delimiter, "CHAR",
           "character that separates fields");
+  opt.add("decimal", &a.decimal, "CHAR",
+          "table: decimal separator of numbers, . or , (default: as the rows "
+          "show)");
   opt.add(
       "drop", &a.csv.drop, "COLUMNS",
       "columns to leave out, separated by commas: names, or numbers from 1");
@@ -258,6 +261,9 @@ inline void check_options(const Args& a) {
   if (wanted != "table" && wanted != "csv")
     a.options->refuse_section("Options for table and csv",
                               "is for table and csv");
+  if (!a.decimal.empty() && a.decimal != "." && a.decimal != ",")
+    dl::bad_usage("--decimal: want . or , got '" + a.decimal + "'");
+  if (wanted == "csv") refuse({"decimal"}, "is for table");
   if (wanted == "table") {
     refuse({"header", "missing", "sequence", "steps", "longer", "per-step",
             "weight"},

@@ -58,6 +58,7 @@ inline dl::vectorize::InferredTable inferred_table(
   return dl::vectorize::infer_table(
       {.inputs = inputs,
        .delimiter = a.options->given("delimiter") ? a.csv.delimiter : "",
+       .decimal = a.decimal,
        .na = a.csv.na},
       bad);
 }

@@ -2,7 +2,10 @@
 
 #include "libcore/base/error.h"
 #include "libcore/vectorize/csv_rows.h"
+#include "libcore/vectorize/csv_table.h"
 #include "libcore/vectorize/raw_input.h"
+#include "libcore/vectorize/source/decimal_comma.h"
+#include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
 namespace {
@@ -37,7 +40,32 @@ std::size_t columns_of(const InputBlock& block, char delimiter) {
   return others * kMostOthers > rows ? 0 : columns;
 }
 
+bool has_point(std::string_view text) {
+  double value = 0;
+  return text.find('.') != std::string_view::npos &&
+         parse_number(text, value) && with_decimal_point(text).empty();
+}
+
 }  // namespace
+
+bool has_decimal_commas(const std::string& file, const std::string& delimiter) {
+  if (delimiter == ",") return false;
+  const InputBlock block = first_rows(file);
+  bool any = false;
+  try {
+    for (CsvRows row(block, delimiter == "\\t" ? '\t' : delimiter[0]);
+         row.next();)
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        const std::string_view field = csv_field(row, i);
+        if (has_point(field)) return false;
+        any = any || (field.find(',') != std::string_view::npos &&
+                      !with_decimal_point(field).empty());
+      }
+  } catch (const Error& e) {
+    if (e.code() != Code::kData) throw;  // a quote that the cut left open
+  }
+  return any;
+}
 
 std::string find_delimiter(const std::string& file) {
   const InputBlock block = first_rows(file);

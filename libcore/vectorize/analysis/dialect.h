@@ -12,6 +12,10 @@ namespace dl::vectorize {
 // Throws Error: kNoInput, kData.
 std::string find_delimiter(const std::string& file);
 
+// Whether the first rows have numbers with a comma, and none with a point, as
+// 3,14.  Throws Error: as above.
+bool has_decimal_commas(const std::string& file, const std::string& delimiter);
+
 }  // namespace dl::vectorize
 
 #endif  // DL_LIBCORE_VECTORIZE_ANALYSIS_DIALECT_H_

@@ -12,14 +12,14 @@
 namespace dl::vectorize {
 
 InferredTable infer_table(const TableInput& input, BadRecords& bad) {
+  constexpr const char* kWhy =
+      "a table is read more than once, to see what its columns hold: want "
+      "files";
   for (const std::string& file : input.inputs)
     if (!io::names_file(file))
-      bad_usage(
-          "table reads its inputs more than once, to see what their "
-          "columns are: want files, got " +
-          in_quotes(file) + "; write it to a file first");
-  if (input.inputs.empty())
-    bad_usage("table wants files: it reads them more than once");
+      bad_usage(std::string(kWhy) + ", got " + in_quotes(file) +
+                "; write it to a file first");
+  if (input.inputs.empty()) bad_usage(kWhy);
   InferredTable table;
   table.source = {{"type", "csv"}};
   const std::string delimiter = input.delimiter.empty()
@@ -29,6 +29,12 @@ InferredTable infer_table(const TableInput& input, BadRecords& bad) {
   if (delimiter != "," && input.delimiter.empty())
     table.sentences.push_back("columns are separated by " +
                               in_quotes(delimiter));
+  if (input.decimal.empty() ? has_decimal_commas(input.inputs[0], delimiter)
+                            : input.decimal == ",") {
+    table.source["decimal"] = ",";
+    if (input.decimal.empty())
+      table.sentences.emplace_back("numbers have a decimal comma, as 3,14");
+  }
   const auto sources = source_types();
   const auto csv = std::ranges::find(sources, "csv", &SourceType::name);
   const auto source = csv->open_with(Inputs{.operands = input.inputs},

@@ -1,4 +1,4 @@
-// What an analysis tells of a table.
+// The report about a table.
 
 #ifndef DL_LIBCORE_VECTORIZE_ANALYSIS_REPORT_H_
 #define DL_LIBCORE_VECTORIZE_ANALYSIS_REPORT_H_

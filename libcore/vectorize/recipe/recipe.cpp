@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::int64_t kRecipeVersion = 1;
 
+constexpr std::string_view kDecimals[] = {".", ","};
+
 const std::vector<SourceType>& sources() {
   static const std::vector<SourceType> all = {
       {.name = "files",
@@ -42,6 +44,12 @@ const std::vector<SourceType>& sources() {
            "columns are passed over.",
        .keys = {{"delimiter", KeyKind::kDelimiter, "\",\"",
                  "The character that separates fields, or \\\\t."},
+                {.name = "decimal",
+                 .kind = KeyKind::kOneOf,
+                 .doc = "The decimal separator, . by default: with a comma "
+                        "1.234,5 is 1234.5, "
+                        "in all columns.",
+                 .words = kDecimals},
                 {"header", KeyKind::kBoolean, "true",
                  "Whether the first row of each file names the columns."}},
        .open_with = open_csv_source},

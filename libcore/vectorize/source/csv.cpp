@@ -6,6 +6,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/csv_table.h"
+#include "libcore/vectorize/source/decimal_comma.h"
 #include "libcore/vectorize/source/record_source.h"
 
 namespace dl::vectorize {
@@ -16,7 +17,9 @@ class CsvSource : public RecordSource {
   CsvSource(Inputs inputs, const RecipeSettings& settings)
       : wanted_(std::move(inputs.wanted)),
         table_(std::move(inputs.operands), settings.text("delimiter"),
-               settings.flag("header"), CsvTable::For::kRecipe) {
+               settings.flag("header"), CsvTable::For::kRecipe),
+        has_commas_(settings.has("decimal") &&
+                    settings.text("decimal") == ",") {
     take_names();
   }
 
@@ -36,13 +39,21 @@ class CsvSource : public RecordSource {
                        " columns, want " + std::to_string(names_.size());
     else
       for (std::size_t i = 0; i < names_.size(); ++i)
-        record.columns.emplace(names_[i], csv_field(*rows_, i));
+        record.columns.emplace(names_[i], field(i));
     return true;
   }
 
   std::vector<std::string> columns() const override { return names_; }
 
  private:
+  std::string field(std::size_t i) const {
+    const std::string_view text = csv_field(*rows_, i);
+    if (has_commas_)
+      if (std::string number = with_decimal_point(text); !number.empty())
+        return number;
+    return std::string(text);
+  }
+
   // Takes the columns of the file that comes.
   void take_names() {
     names_ = table_.names();
@@ -60,6 +71,7 @@ class CsvSource : public RecordSource {
 
   std::vector<WantedColumn> wanted_;
   CsvTable table_;
+  bool has_commas_;  // in numbers
   std::vector<std::string> names_;
   InputBlock block_;
   std::optional<CsvRows> rows_;

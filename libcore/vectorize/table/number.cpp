@@ -311,8 +311,8 @@ const VectorizerType number_vectorizer = {
               .doc = "Words that are 0, as no, beside false."},
              {.name = "clip",
               .kind = KeyKind::kNumbers,
-              .doc = "[_LOW_, _HIGH_]: smaller numbers become LOW, larger ones "
-                     "HIGH."},
+              .doc = "Two numbers: smaller ones become the first, larger ones "
+                     "the second."},
              {.name = "log",
               .kind = KeyKind::kBoolean,
               .doc = "Take the logarithm of 1 + x, of a negative number "

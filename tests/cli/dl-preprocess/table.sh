@@ -33,7 +33,14 @@ dl-preprocess -q table --label Survived --classes yes,no few.csv -o c.dls && dl-
 dl-preprocess -q table --label none few.csv -o none.dls && dl-shard --info --json none.dls | jq -c '.schema.labels'
 echo '== other ways to write it'
 tr ',' ';' <few.csv | tr -d '"' | sed 's/; \([A-Z]\)/ \1/' >semicolons.csv
-dl-preprocess table --label Survived semicolons.csv -o s.dls 2>&1 | head -2
+dl-preprocess table --label Survived semicolons.csv -o s.dls 2>s.log
+head -2 s.log
+printf '%s\n' 'size;weight;y' '3,5;1.200,25;a' '4,25;999;b' '-1,5;2.000;a' >commas.csv
+dl-preprocess table --label y commas.csv --print-recipe 2>commas.log >commas.json
+head -2 commas.log
+jq -c .source commas.json
+dl-preprocess fit commas.json commas.csv -o commas.fitted && dl-preprocess --recipe commas.fitted commas.csv -o commas.dls
+dl-shard --head 3 --json commas.dls | jq -c .features
 cat >odd.csv <<'END'
 when,seen,n,s,only,word,y
 3.1.2024 10:30,03/25/2024,1,1.5,,x,a
@@ -54,6 +61,7 @@ status dl-preprocess table --label Survived --id Survived p.csv -o x
 status dl-preprocess table --label Survived --drop Survived p.csv -o x
 status dl-preprocess table --label Survived - <p.csv
 status dl-preprocess table --label Survived 'pipe:cat p.csv' -o x
+status dl-preprocess table --label Survived --decimal x p.csv -o x
 status dl-preprocess table --label Survived --header p.csv -o x
 status dl-preprocess table --label Survived --drop Sex,Age,Class,Fare,Booked,Port,Crew p.csv -o x 2>&1 | tail -2
 head -1 p.csv >head.csv
