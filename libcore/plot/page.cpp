@@ -52,7 +52,7 @@ void Page::table(const std::vector<std::string>& head,
   body_ += "\n";
 }
 
-std::string Page::to_html(bool live) const {
+std::string Page::to_html() const {
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, "
@@ -60,10 +60,10 @@ std::string Page::to_html(bool live) const {
       "dark\">\n<title>" +
       escaped(title_, 200) + "</title>\n<style>\n";
   out += kPageCss;
-  out += "</style></head>\n<body";
-  if (live) out += " data-live=\"1\"";
-  out += "><a class=\"skip\" href=\"#main\">To the contents</a>\n<header><h1>" +
-         escaped(title_, 200) + "</h1>\n<nav aria-label=\"Sections\">";
+  out +=
+      "</style></head>\n<body><a class=\"skip\" href=\"#main\">To the "
+      "contents</a>\n<header><h1>" +
+      escaped(title_, 200) + "</h1>\n<nav aria-label=\"Sections\">";
   for (const auto& [id, title] : sections_)
     out += "<a href=\"#" + id + "\">" + escaped(title, 200) + "</a>";
   out += "</nav></header>\n<main id=\"main\">";

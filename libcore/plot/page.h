@@ -28,8 +28,7 @@ class Page {
              const std::string& name = {}, bool folded = false);
   void html(std::string_view markup) { body_ += markup; }
 
-  // live: the page listens for news of dl-plot --serve.
-  std::string to_html(bool live = false) const;
+  std::string to_html() const;
 
  private:
   std::string title_, facts_, body_;

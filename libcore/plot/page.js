@@ -1,5 +1,4 @@
-// Values under the pointer or chosen by arrow keys, lines shown and hidden by the legend,
-// and, from dl-plot --serve, the page anew when the run has moved on.
+// Values under the pointer or chosen by arrow keys, and lines shown and hidden by the legend.
 'use strict';
 
 const tip = document.getElementById('tip');
@@ -89,24 +88,4 @@ function prepare(figure) {
     });
 }
 
-const prepareAll = () => document.querySelectorAll('figure').forEach(prepare);
-prepareAll();
-
-if (document.body.dataset.live) {
-  const events = new EventSource(`events${location.search}`);
-  let busy = false;
-  events.onmessage = async () => {
-    if (busy) return;
-    busy = true;
-    try {
-      const text = await (await fetch(location.href, { cache: 'no-store' })).text();
-      const fresh = new DOMParser().parseFromString(text, 'text/html');
-      const open = [...document.querySelectorAll('details')].map((one) => one.open);
-      fresh.querySelectorAll('details').forEach((one, i) => { one.open = open[i] || false; });
-      document.querySelector('main').replaceWith(fresh.querySelector('main'));
-      prepareAll();
-    } finally {
-      busy = false;
-    }
-  };
-}
+document.querySelectorAll('figure').forEach(prepare);

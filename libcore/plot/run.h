@@ -18,9 +18,6 @@ class Run {
   // Throws Error: kNoInput, there is no history; kData, run.json is damaged.
   explicit Run(const std::string& path);
 
-  // Reads on; whether there was anything new.
-  bool read() { return reader_.read(); }
-
   const std::string& name() const noexcept { return name_; }
   const History& history() const noexcept { return reader_.history(); }
   const Json& configuration() const noexcept { return configuration_; }

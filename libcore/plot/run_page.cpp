@@ -236,7 +236,7 @@ void add_damage(Page& page, const Run& run, const std::string& name) {
 
 }  // namespace
 
-std::string run_page(const std::vector<Run>& runs, bool live) {
+std::string run_page(const std::vector<Run>& runs) {
   const auto names = names_of(runs);
   std::string title = names[0];
   for (std::size_t i = 1; i < names.size() && i < 4; ++i)
@@ -257,14 +257,14 @@ std::string run_page(const std::vector<Run>& runs, bool live) {
   }
   if (!alone) {
     add_differences(page, runs);
-    return page.to_html(live);
+    return page.to_html();
   }
   if (!runs[0].history().happenings.empty())
     add_events(page, runs[0].history());
   add_network(page, runs[0]);
   add_settings(page, runs[0]);
   add_report(page, runs[0].history());
-  return page.to_html(live);
+  return page.to_html();
 }
 
 }  // namespace dl::plot

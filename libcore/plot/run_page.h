@@ -10,7 +10,7 @@
 
 namespace dl::plot {
 
-std::string run_page(const std::vector<Run>& runs, bool live = false);
+std::string run_page(const std::vector<Run>& runs);
 
 }  // namespace dl::plot
 

@@ -9,8 +9,9 @@ cat >net.json <<'JSON'
 JSON
 for mode in sharing averaging; do
   dl-master -q --net net.json --data data.dls --eval-data held-out.dls --mode $mode --local 2 \
-    --epochs 3 --batch 5 -o $mode.safetensors >report.txt || exit
+    --epochs 3 --batch 5 --evaluate classification --evaluate roc --metric accuracy -o $mode.safetensors >report.txt || exit
 done
+grep -l curves ./*.run/events.jsonl # which would grow by them each epoch
 dl-plot sharing.safetensors.run -o page.html --data numbers.csv
 dl-plot sharing.safetensors.run averaging.safetensors.run -o both.html
 dl-plot sharing.safetensors.run/events.jsonl -o picture.svg
