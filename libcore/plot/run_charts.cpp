@@ -241,7 +241,7 @@ Chart Maker::of_rounds(const char* id, const char* title, const char* y_label,
                        const char* key) const {
   Chart chart{
       .id = id, .title = title, .x_label = kSeconds, .y_label = y_label};
-  chart.x_low = 0;
+  chart.x_low = chart.y_low = 0;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     Points points;
     for (const Round& round : runs[r].history().rounds)

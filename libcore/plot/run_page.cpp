@@ -144,7 +144,8 @@ void add_shares(Page& page, const History& history) {
 void add_events(Page& page, const History& history) {
   page.section("events", "Events");
   page.html(
-      "<figure><div class=\"scroll plot\" tabindex=\"0\" role=\"group\" "
+      "<figure class=\"wide\"><div class=\"scroll plot\" tabindex=\"0\" "
+      "role=\"group\" "
       "aria-label=\"Time line\">" +
       timeline_svg(history) + "</div></figure>\n");
   Rows rows;
