@@ -7,6 +7,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/vectorize/record.h"
 #include "libcore/vectorize/table/missing.h"
 #include "libcore/vectorize/table/pattern.h"
 #include "libcore/vectorize/text.h"
