@@ -48,7 +48,9 @@ double share_above(const Sample& own, const Sample& all) {
 void ToldLosses::add(std::uint64_t member, std::uint64_t version,
                      double loss_sum, std::int64_t examples) {
   Told& told = members_[member];
-  told.recent.emplace_back(version, loss_sum / static_cast<double>(examples));
+  told.recent.emplace_back(told.version,
+                           loss_sum / static_cast<double>(examples));
+  told.version = version;
   if (told.recent.size() > kRecentTold) told.recent.pop_front();
   told.last = ++answers_;
   told.loss_sum += loss_sum;

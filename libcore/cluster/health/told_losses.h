@@ -66,10 +66,12 @@ class ToldLosses {
  private:
   static constexpr std::uint64_t kFirstPatience = 64;  // number of answers
   struct Told {
-    // Pairs of version and loss.
+    // Pairs of a version and a loss.  The version is that of the answer before,
+    // since when a slow worker has computed while others went on.
     std::deque<std::pair<std::uint64_t, double>> recent;
-    std::uint64_t last = 0;  // number among all answers
-    double loss_sum = 0;     // sum of losses in the epoch
+    std::uint64_t version = 0;  // at its last answer
+    std::uint64_t last = 0;     // number among all answers
+    double loss_sum = 0;        // sum of losses in the epoch
     std::int64_t examples = 0;
   };
   static double newest_mean(const Told& told);

@@ -44,6 +44,24 @@ std::uint64_t odd_of(int workers, const First& first_says,
 
 }  // namespace
 
+TEST_CASE("losses of a slow worker are of parameters from long ago") {
+  // While one answers, others have taken 500 steps, and losses fall by half.
+  ToldLosses told;
+  const auto loss = [](std::uint64_t version) {
+    return std::exp2(-static_cast<double>(version) / 500);
+  };
+  std::uint64_t begun = 0;
+  for (std::uint64_t version = 1; version <= 5000; ++version) {
+    told.add(1 + version % 2, version, 32 * loss(version), 32);
+    if (version % 500 == 0) {
+      told.add(3, version, 32 * loss(begun), 32);
+      begun = version;
+    }
+    if (told.are_in_doubt())
+      CHECK_FALSE(told.denied({loss(version), 0.01 * loss(version)}));
+  }
+}
+
 TEST_CASE("a worker whose losses are nothing like those of others stands out") {
   const auto honest = [](int, double loss) { return loss; };
   const auto high = [](int round, double loss) {
