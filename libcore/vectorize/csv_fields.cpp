@@ -324,7 +324,8 @@ std::string CsvFields::no_number(const CsvRows& row, std::size_t column,
     hint = " (without --regression labels may be names of classes)";
   else if (row.is_first() && is_date(text))
     hint =
-        " (--drop leaves the column out; 'dl-preprocess table' makes numbers of "
+        " (--drop leaves the column out; 'dl-preprocess table' makes numbers "
+        "of "
         "dates)";
   else if (row.is_first())
     hint =

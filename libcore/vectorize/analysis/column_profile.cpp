@@ -163,6 +163,7 @@ std::vector<std::string> ColumnProfile::strays() const {
           kLeastNumbers * static_cast<double>(present()))
     return {};
   std::vector<std::string> all;
+  all.reserve(words_.size());
   for (const auto& [word, times] : words_) all.push_back(word);
   return all;
 }
@@ -200,6 +201,7 @@ std::vector<std::pair<std::string, std::int64_t>> ColumnProfile::top(
 
 std::vector<std::string> ColumnProfile::sorted_values() const {
   std::vector<std::string> all;
+  all.reserve(values_.size());
   for (const auto& [text, times] : values_) all.push_back(text);
   std::ranges::sort(all);
   if (are_numbers())

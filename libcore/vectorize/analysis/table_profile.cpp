@@ -87,6 +87,7 @@ const ColumnProfile& TableProfile::find(const std::string& word,
     return columns[static_cast<std::size_t>(number > 0 ? number - 1
                                                        : count + number)];
   std::vector<std::string> names;
+  names.reserve(columns.size());
   for (const ColumnProfile& column : columns) names.push_back(column.name());
   const std::string near = nearest(word, names);
   bad_usage(std::string(option) + ": there is no column " + in_quotes(word) +

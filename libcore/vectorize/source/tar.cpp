@@ -210,7 +210,7 @@ class TarSource : public RecordSource {
   std::string take_path() {
     std::string path = std::exchange(long_name_, "");
     // The header of a sparse file has the name of a stand-in.
-    const std::string sparse = std::exchange(sparse_name_, "");
+    std::string sparse = std::exchange(sparse_name_, "");
     if (!sparse.empty()) return sparse;
     if (!path.empty()) return path;
     path = field_of(header_, kName);

@@ -98,6 +98,7 @@ std::vector<std::string> most_frequent(const TextCounts& counts,
     order.resize(static_cast<std::size_t>(most));
   }
   std::vector<std::string> names;
+  names.reserve(order.size());
   for (auto& [times, name] : order) names.push_back(std::move(name));
   std::ranges::sort(names);
   return names;
