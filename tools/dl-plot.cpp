@@ -119,6 +119,9 @@ void run(const Args& a) {
   if (!a.output.empty() && !page && !a.output.ends_with(".svg"))
     dl::bad_usage("-o: want a name that ends with .html or .svg, got " +
                   dl::in_quotes(a.output));
+  if (!a.output.empty() && a.output == a.data)
+    dl::bad_usage("-o and --data: want two names, got " +
+                  dl::in_quotes(a.output) + " for both");
   refuse_overwriting(a);
   const Subject subject = dl::plot::subject_of(a.operands[0]);
   for (const std::string& path : a.operands)

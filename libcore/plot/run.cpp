@@ -39,7 +39,9 @@ std::string name_of_run(const std::string& path) {
   for (const std::string ending : {".run", ".safetensors"})
     if (name.size() > ending.size() && name.ends_with(ending))
       name.resize(name.size() - ending.size());
-  return name;
+  // It becomes a folder's name: never one above.
+  const bool is_dots = name.find_first_not_of('.') == std::string::npos;
+  return is_dots ? folder.filename().string() : name;
 }
 
 void flatten(const Json& value, const std::string& path,
@@ -68,6 +70,11 @@ void flatten(const Json& value, const std::string& path,
 Run::Run(const std::string& path)
     : name_(name_of_run(path)), reader_(events_of(path)) {
   reader_.read();
+  const History& read = history();
+  if (read.damaged > 0 && read.commits.empty() && read.epochs.empty() &&
+      read.happenings.empty() && read.start.is_null())
+    throw Error{Code::kData,
+                in_quotes(events_of(path)) + " has no event of dl-master"};
   const auto file = fs::path(events_of(path)).parent_path() / "run.json";
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return;

@@ -28,6 +28,8 @@ struct HeldOut {
   std::optional<double> constant_loss = std::nullopt,
                         constant_accuracy = std::nullopt,
                         constant_log_loss = std::nullopt;
+  // Whether all training data that were looked at are of one class.
+  bool has_one_class = false;
   // Whether the model has a lower loss than any constant prediction, on the
   // same examples; none if not measured.
   std::optional<bool> beats_constant = std::nullopt;

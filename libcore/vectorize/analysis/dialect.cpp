@@ -40,12 +40,6 @@ std::size_t columns_of(const InputBlock& block, char delimiter) {
   return others * kMostOthers > rows ? 0 : columns;
 }
 
-bool has_point(std::string_view text) {
-  double value = 0;
-  return text.find('.') != std::string_view::npos &&
-         parse_number(text, value) && with_decimal_point(text).empty();
-}
-
 }  // namespace
 
 bool has_decimal_commas(const std::string& file, const std::string& delimiter) {
@@ -57,7 +51,7 @@ bool has_decimal_commas(const std::string& file, const std::string& delimiter) {
          row.next();)
       for (std::size_t i = 0; i < row.size(); ++i) {
         const std::string_view field = csv_field(row, i);
-        if (has_point(field)) return false;
+        if (has_decimal_point(field)) return false;
         any = any || (field.find(',') != std::string_view::npos &&
                       !with_decimal_point(field).empty());
       }

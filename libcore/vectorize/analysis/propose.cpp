@@ -25,6 +25,15 @@ struct ProposedPart {
   std::string sentence;
 };
 
+bool differ_in_from_alone(const Json& one, const Json& other) {
+  return one.size() == other.size() &&
+         std::ranges::all_of(one.items(), [&](const auto& entry) {
+           return entry.key() == "from" ||
+                  (other.contains(entry.key()) &&
+                   other.at(entry.key()) == entry.value());
+         });
+}
+
 class Proposal {
  public:
   Proposal(const TableProfile& table, const TableChoices& choices,
@@ -82,19 +91,15 @@ class Proposal {
 
   // Columns of numbers beside each other that go alike are one part.
   static void add(Json& features, const Json& part) {
-    if (!features.empty() && part["type"] == "number") {
-      Json before = features.back(), own = part;
-      before.erase("from");
-      own.erase("from");
-      if (before == own) {
-        features.back()["from"].push_back(part["from"][0]);
-        return;
-      }
-    }
-    features.push_back(part);
+    if (!features.empty() && part["type"] == "number" &&
+        differ_in_from_alone(features.back(), part))
+      features.back()["from"].push_back(part["from"][0]);
+    else
+      features.push_back(part);
   }
 
   ProposedPart feature(const ColumnProfile& column) const {
+    if (column.name().empty()) return {nullptr, "ignored: has no name"};
     switch (column.type()) {
       case ColumnType::kEmpty:
         return {nullptr, "ignored: has no values"};

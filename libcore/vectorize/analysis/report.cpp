@@ -54,7 +54,7 @@ class Alerts {
   explicit Alerts(Json& to) : to_(to) {}
 
   void look_at(const ColumnProfile& column, bool is_label) {
-    constexpr double kMuch = 0.05, kSkewed = 1;
+    constexpr double kMuch = 0.05;
     name_ = column.name();
     const ColumnType type = column.type();
     if (type == ColumnType::kEmpty) return add("no values");
@@ -68,21 +68,28 @@ class Alerts {
     if (type == ColumnType::kDate && column.has_other_date_format())
       add(std::string("dates may be ") + column.date_format() +
           ", or have day and month the other way round");
-    if (has_numbers(column) && column.deviation() > 0) {
-      constexpr double kHalf = 0.5;
-      const double skew = 3 * (column.mean() - column.quantiles().at(kHalf)) /
-                          column.deviation();
-      if (std::abs(skew) > kSkewed)
-        add(format("skewed: its mean is %.4g", column.mean()) +
-            format(", its median %.4g", column.quantiles().at(kHalf)) +
-            " (\"log\" of a recipe)");
-    }
+    look_at_skew(column);
     if (is_label) look_at_classes(column);
   }
 
  private:
   void add(const std::string& alert) {
     to_.push_back({{"column", displayed(name_)}, {"alert", alert}});
+  }
+
+  // The mean and the median of two values say nothing, nor do those of numbers
+  // that are nearly the same.
+  void look_at_skew(const ColumnProfile& column) {
+    constexpr double kHalf = 0.5, kSkewed = 1, kSame = 1e-6;
+    if (!has_numbers(column) || column.deviation() == 0 ||
+        (column.is_counted() && column.distinct() <= 2))
+      return;
+    const double mean = column.mean(), median = column.quantiles().at(kHalf);
+    const double apart = std::abs(mean - median);
+    if (3 * apart > kSkewed * column.deviation() &&
+        apart > kSame * std::abs(mean))
+      add(format("skewed: its mean is %.4g", mean) +
+          format(", its median %.4g", median) + " (\"log\" of a recipe)");
   }
 
   void look_at_classes(const ColumnProfile& label) {

@@ -106,7 +106,7 @@ TableProfile profile_table(RecordSource& source,
     else
       bad.add(record.name + ": " + record.problem);
   TableProfile table = std::move(profiling).take();
-  if (table.rows == 0) bad_data("the table has no rows");
+  if (table.rows == 0) bad_data("there is no row in the table");
   return table;
 }
 

@@ -39,18 +39,22 @@ class CsvSource : public RecordSource {
                        " columns, want " + std::to_string(names_.size());
     else
       for (std::size_t i = 0; i < names_.size(); ++i)
-        record.columns.emplace(names_[i], field(i));
+        record.columns.emplace(names_[i], field(i, record.problem));
     return true;
   }
 
   std::vector<std::string> columns() const override { return names_; }
 
  private:
-  std::string field(std::size_t i) const {
+  std::string field(std::size_t i, std::string& problem) const {
     const std::string_view text = csv_field(*rows_, i);
-    if (has_commas_)
-      if (std::string number = with_decimal_point(text); !number.empty())
-        return number;
+    if (!has_commas_) return std::string(text);
+    if (std::string number = with_decimal_point(text); !number.empty())
+      return number;
+    if (has_decimal_point(text))
+      problem = "column " + in_quotes(names_[i]) + ": " + in_quotes(text) +
+                " has a decimal point, and numbers of this table have a "
+                "decimal comma";
     return std::string(text);
   }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libcore/vectorize/text.h"
+
 namespace dl::vectorize {
 namespace {
 
@@ -42,6 +44,12 @@ std::string with_decimal_point(std::string_view text) {
     if (c != '.') made += c;
   if (comma < number.size()) made.append(".").append(fraction);
   return made;
+}
+
+bool has_decimal_point(std::string_view text) {
+  double value = 0;
+  return text.find('.') != std::string_view::npos &&
+         parse_number(text, value) && with_decimal_point(text).empty();
 }
 
 }  // namespace dl::vectorize

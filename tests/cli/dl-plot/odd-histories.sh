@@ -31,4 +31,11 @@ dl-plot odd.run -o odd.svg; echo "status $?"
 grep -c -e '<script>alert' -e '<img' odd.html odd.svg
 grep -o 'Passed over[^<]*' odd.html
 grep -o 'The network cannot be drawn' odd.html
+mkdir garbage.run ...run
+head -c 300 odd.run/run.json | tr '{}' '()' >garbage.run/events.jsonl
+dl-plot garbage.run -o x.html; echo "status $?"
+dl-plot odd.run -o same.html --data same.html 2>&1 | head -n 1
+cp odd.run/events.jsonl ...run
+dl-plot ./...run --tensorboard in/tb -q; echo "status $?"
+find in -type f | sed 's/tfevents.*/tfevents/'
 ls

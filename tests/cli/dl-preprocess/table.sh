@@ -72,3 +72,8 @@ status dl-preprocess table --label Survived short.csv --max-bad 1 -o short.dls 2
 sed '$s/[a-z]*$//' few.csv >no-label.csv
 status dl-preprocess -q table --label Survived no-label.csv -o x
 ls x 2>&1
+# Points in numbers of a table with decimal commas; a column without a name.
+printf ';x;y;l\n1;1,5;2,5;a\n2;1.234,5;3;b\n3;2,5;9.3;a\n4;1,5;1;b\n' >comma.csv
+status dl-preprocess table --label l --decimal , comma.csv -o x
+status dl-preprocess table --label l --decimal , --max-bad 1 comma.csv -o x
+ls y 2>&1

@@ -31,6 +31,9 @@ std::string remedy(const RunConfig& plan, const RunState& state,
                    const HeldOut& held_out) {
   if (plan.training && has_constant_features(plan.training->metadata()))
     return "all examples have the same features: look at how they were made";
+  if (held_out.has_one_class)
+    return "all labels of the training data are of one class: look at how "
+           "they were made";
   if (std::string order = remedy_of_order(plan); !order.empty()) return order;
   if (has_plain_updater(plan.model.config))
     return "the updater is plain sgd with a learning rate of 0.001, which "
@@ -66,8 +69,10 @@ HeldOut held_out_of(const RunConfig& plan, const RunState& state) {
                        ? state.iteration - plan.iteration
                        : static_cast<std::int64_t>(state.version);
   if (plan.training)
-    if (const auto best = constant_of(plan, *plan.training))
+    if (const auto best = constant_of(plan, *plan.training)) {
       held_out.constant_loss = best->loss;
+      held_out.has_one_class = best->accuracy == 1.0;
+    }
   if (plan.evaluation && held_out.metric == "accuracy")
     if (const auto best = constant_of(plan, *plan.evaluation)) {
       held_out.constant_accuracy = best->accuracy;
