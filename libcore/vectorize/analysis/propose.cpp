@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -32,6 +34,14 @@ bool differ_in_from_alone(const Json& one, const Json& other) {
                   (other.contains(entry.key()) &&
                    other.at(entry.key()) == entry.value());
          });
+}
+
+// As of times in milliseconds since 1970 within some minutes.
+bool are_one_float(const ColumnProfile& column) {
+  const auto lowest = static_cast<float>(column.min());
+  return column.max() > column.min() &&
+         std::nextafter(lowest, std::numeric_limits<float>::infinity()) >=
+             static_cast<float>(column.max());
 }
 
 class Proposal {
@@ -105,7 +115,7 @@ class Proposal {
         return {nullptr, "ignored: has no values"};
       case ColumnType::kConstant:
         return {nullptr,
-                "ignored: always " + in_quotes(column.top(1).at(0).first)};
+                "ignored: always '" + clipped(column.top(1).at(0).first) + "'"};
       case ColumnType::kId:
         return {nullptr,
                 "ignored: looks like an id, every row has one of its own"};
@@ -114,6 +124,10 @@ class Proposal {
                              " different values"};
       case ColumnType::kInteger:
       case ColumnType::kNumber:
+        if (are_one_float(column))
+          return {nullptr,
+                  "ignored: its numbers differ by less than features of 32 "
+                  "bits can tell apart"};
         return number(column);
       case ColumnType::kBoolean:
         return boolean(column);
@@ -269,6 +283,7 @@ class Proposal {
                 "--classes tells");
     const std::vector<std::string> classes =
         given ? ClassLabels(choices_.classes).names() : label.sorted_values();
+    if (!given) refuse_twins(label, classes);
     constexpr std::size_t kShown = 6;
     label_sentence_ = "label, " + std::to_string(classes.size()) + " classes";
     for (std::size_t i = 0; i < std::min(classes.size(), kShown); ++i)
@@ -278,6 +293,20 @@ class Proposal {
             {"from", label.name()},
             {"classes", classes},
             {"na", table_.missing_words}};
+  }
+
+  // Classes are told apart by their texts, and 1 and 1.0 are one number.
+  static void refuse_twins(const ColumnProfile& label,
+                           const std::vector<std::string>& classes) {
+    for (std::size_t i = 1; i < classes.size(); ++i) {
+      double before = 0, own = 0;
+      if (parse_number(classes[i - 1], before) &&
+          parse_number(classes[i], own) && before == own)
+        bad_data("the label " + in_quotes(label.name()) + " has " +
+                 in_quotes(classes[i - 1]) + " and " + in_quotes(classes[i]) +
+                 ", which are one number: write them alike, or tell the "
+                 "classes by --classes");
+    }
   }
 
   const TableProfile& table_;

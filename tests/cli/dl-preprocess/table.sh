@@ -76,4 +76,8 @@ ls x 2>&1
 printf ';x;y;l\n1;1,5;2,5;a\n2;1.234,5;3;b\n3;2,5;9.3;a\n4;1,5;1;b\n' >comma.csv
 status dl-preprocess table --label l --decimal , comma.csv -o x
 status dl-preprocess table --label l --decimal , --max-bad 1 comma.csv -o x
+printf 'x,l\n1,1\n2,1.0\n3,2\n4,1\n' >twins.csv
+status dl-preprocess table --label l twins.csv -o x2
+seq 1700000000001 1700000000009 | sed '1i t' | paste -d, - few.csv | head -9 >late.csv
+status dl-preprocess table --label Survived --print-recipe late.csv 2>&1 >/dev/null | grep ' t '
 ls y 2>&1
