@@ -1,3 +1,4 @@
+#!/bin/bash
 # A table of words, dates and gaps: the recipe that follows from its rows, and later rows by it.
 awk -v seed=1 -v rows=1000 -f "$DL_TEST_ROOT/scripts/share/examples/passengers.awk" >p.csv
 head -2 p.csv
