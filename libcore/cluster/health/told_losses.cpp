@@ -48,9 +48,9 @@ double share_above(const Sample& own, const Sample& all) {
 void ToldLosses::add(std::uint64_t member, std::uint64_t version,
                      double loss_sum, std::int64_t examples) {
   Told& told = members_[member];
-  told.recent.emplace_back(told.version,
-                           loss_sum / static_cast<double>(examples));
-  told.version = version;
+  told.recent.push_back({version,
+                         told.recent.empty() ? 0 : told.recent.back().version,
+                         loss_sum / static_cast<double>(examples)});
   if (told.recent.size() > kRecentTold) told.recent.pop_front();
   told.last = ++answers_;
   told.loss_sum += loss_sum;
@@ -67,8 +67,8 @@ void ToldLosses::begin_epoch() {
 
 std::vector<double> ToldLosses::since(const Told& told, std::uint64_t version) {
   std::vector<double> losses;
-  for (const auto& [at, loss] : told.recent)
-    if (at >= version) losses.push_back(loss);
+  for (const Answer& answer : told.recent)
+    if (answer.version >= version) losses.push_back(answer.loss);
   return losses;
 }
 
@@ -145,7 +145,7 @@ double ToldLosses::newest_mean(const Told& told) {
   const std::size_t count = std::min(told.recent.size(), kNewestTold);
   double sum = 0;
   for (std::size_t i = 0; i < count; ++i)
-    sum += told.recent[told.recent.size() - 1 - i].second;
+    sum += told.recent[told.recent.size() - 1 - i].loss;
   return sum / static_cast<double>(count);
 }
 
@@ -153,10 +153,10 @@ double ToldLosses::newest_mean(const Told& told) {
 // fall, and who is slow told of early ones.
 std::uint64_t ToldLosses::together(const Told& one, const Told& other) {
   std::uint64_t from =
-      std::max(one.recent.front().first, other.recent.front().first);
+      std::max(one.recent.front().version, other.recent.front().version);
   for (const Told* told : {&one, &other})
     from =
-        std::min(from, told->recent[told->recent.size() - kEnoughTold].first);
+        std::min(from, told->recent[told->recent.size() - kEnoughTold].version);
   return from;
 }
 
@@ -186,12 +186,24 @@ void ToldLosses::stay_in_doubt() {
   patience_ *= 2;
 }
 
+// Whether its newest loss is above all that the other one has told since that
+// one was begun: losses fall meanwhile.  Not if that is forgotten.
+bool ToldLosses::was_higher_then(const Told& told, const Told& other) {
+  const Answer& newest = told.recent.back();
+  if (newest.begun < other.recent.front().version) return false;
+  double highest = 0;
+  for (const Answer& answer : other.recent)
+    if (answer.version >= newest.begun)
+      highest = std::max(highest, std::fabs(answer.loss));
+  return newest.loss > kTimesHigher * highest;
+}
+
 // The other one is as the own loss is, and this one is not.
 bool ToldLosses::denies(const Told& told, const Told& other,
                         const OwnLoss& own) {
   const std::size_t newest = std::min(other.recent.size(), kNewestTold);
-  if (told.recent.back().first <
-      other.recent[other.recent.size() - newest].first)
+  if (told.recent.back().version <
+      other.recent[other.recent.size() - newest].version)
     return false;  // it has told nothing since, and losses fall
   const std::uint64_t from = together(told, other);
   std::vector<double> both = since(told, from);
@@ -207,7 +219,8 @@ bool ToldLosses::denies(const Told& told, const Told& other,
       kErrors * own.error + kTimesError * own.deviation / std::sqrt(count);
   const double share = share_above(its, Sample(std::move(both)));
   if (above > std::max(noise, (kTimesDenied - 1) * size))
-    return share >= kApart && its.below(own.loss) <= (1 - kApart) * count;
+    return share >= kApart && its.below(own.loss) <= (1 - kApart) * count &&
+           was_higher_then(told, other);
   return -above > std::max(noise, (1 - kTimesLower) * size) &&
          share <= 1 - kApart && its.sorted.size() >= kManyTold;
 }

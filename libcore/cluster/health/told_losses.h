@@ -65,17 +65,21 @@ class ToldLosses {
 
  private:
   static constexpr std::uint64_t kFirstPatience = 64;  // number of answers
+  struct Answer {
+    // At the answer, and at the one before it, since when its parameters may
+    // be: a slow worker's are of long ago.
+    std::uint64_t version = 0, begun = 0;
+    double loss = 0;
+  };
   struct Told {
-    // Pairs of a version and a loss.  The version is that of the answer before,
-    // since when a slow worker has computed while others went on.
-    std::deque<std::pair<std::uint64_t, double>> recent;
-    std::uint64_t version = 0;  // at its last answer
-    std::uint64_t last = 0;     // number among all answers
-    double loss_sum = 0;        // sum of losses in the epoch
+    std::deque<Answer> recent;
+    std::uint64_t last = 0;  // number among all answers
+    double loss_sum = 0;     // sum of losses in the epoch
     std::int64_t examples = 0;
   };
   static double newest_mean(const Told& told);
   static std::uint64_t together(const Told& one, const Told& other);
+  static bool was_higher_then(const Told& told, const Told& other);
   static bool denies(const Told& told, const Told& other, const OwnLoss& own);
   static std::vector<double> since(const Told& told, std::uint64_t version);
   bool is_of_late(const Told& told) const;

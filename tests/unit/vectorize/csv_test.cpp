@@ -356,8 +356,8 @@ TEST_CASE("csv: what is no number says what helps") {
   CsvOptions csv;
   CHECK_THAT(said("iris-65,2,x\n"),
              Catch::EndsWith("line 1, column 1: want a number, got 'iris-65' "
-                             "(--drop or --id if the column is no feature; of "
-                             "words make columns of 0 and 1)"));
+                             "(--drop or --id if the column is no feature; "
+                             "'dl-preprocess table' makes numbers of words)"));
   CHECK_THAT(said("1,2,x\n3,iris-65,x\n"), Catch::EndsWith("got 'iris-65'"));
   ReaderOptions targets;
   targets.regression = true;
@@ -373,11 +373,11 @@ TEST_CASE("csv: what is no number says what helps") {
   csv.delimiter = ",";
   csv.header = true;
   CHECK_THAT(said("a,b,c\n1,iris-65,x\n", csv),
-             Catch::EndsWith("(--drop or --id if the column is no feature; of "
-                             "words make columns of 0 and 1)"));
+             Catch::EndsWith("(--drop or --id if the column is no feature; "
+                             "'dl-preprocess table' makes numbers of words)"));
   CHECK_THAT(said("a,c\nx,x\n", csv),
-             Catch::EndsWith("(--drop or --id if the column is no feature; of "
-                             "words make columns of 0 and 1)"));
+             Catch::EndsWith("(--drop or --id if the column is no feature; "
+                             "'dl-preprocess table' makes numbers of words)"));
 }
 
 }  // namespace dl::vectorize::csv_test
