@@ -11,7 +11,7 @@
 namespace dl::vectorize {
 namespace {
 
-constexpr std::int64_t kColumns = 8, kMost = 8 * kColumns;
+constexpr std::int64_t kColumns = 8, kMostDrawn = 8 * kColumns;
 constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
 
 struct Example {
@@ -34,7 +34,7 @@ std::string label_text(double label, const std::vector<std::string>& classes) {
 std::int64_t examples_of_sheet(const tensor::Shape& shape) {
   const std::int64_t rows =
       kMostBytes / (kColumns * std::max<std::int64_t>(shape.elements(), 1));
-  return std::clamp(rows * kColumns, kColumns, kMost);
+  return std::clamp(rows * kColumns, kColumns, kMostDrawn);
 }
 
 std::string draw_examples(Reader& reader, const std::string& path) {
