@@ -17,9 +17,10 @@ inline std::string format(const char* pattern, double value) {
   return text;
 }
 
-// "1 example", "2 examples". what: one of them.
+// "1 example", "2 examples", "2 mini-batches".  what: one of them.
 inline std::string counted(std::int64_t n, const std::string& what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+  const char* const ending = n == 1 ? "" : what.ends_with('h') ? "es" : "s";
+  return std::to_string(n) + " " + what + ending;
 }
 
 // A metric; one that the data does not define is shown as dl-eval does.

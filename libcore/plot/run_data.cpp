@@ -2,20 +2,14 @@
 
 #include "libcore/plot/run_data.h"
 
-#include <charconv>
 #include <cmath>
+#include <limits>
 
+#include "libcore/eval/text.h"
 #include "libcore/plot/run_charts.h"
 
 namespace dl::plot {
 namespace {
-
-std::string shortest_text(double value) {
-  if (!std::isfinite(value)) return {};
-  char digits[40];
-  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-  return {digits, end};
-}
 
 std::string field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -34,8 +28,9 @@ class Table {
     if (!std::isfinite(value)) return;
     text_ += run_ + "," + field(series) + "," +
              (worker ? field(history_.workers[*worker]) : "") + "," +
-             std::to_string(epoch) + "," + shortest_text(batches) + "," +
-             shortest_text(seconds) + "," + shortest_text(value) + "\n";
+             std::to_string(epoch) + "," +
+             (std::isfinite(batches) ? eval::shortest(batches) : "") + "," +
+             eval::shortest(seconds) + "," + eval::shortest(value) + "\n";
   }
   const std::string& text() const { return text_; }
 

@@ -376,21 +376,23 @@ std::string fails_unseen(const RunState& state, const HeldOut& held_out) {
   if (held_out.metric != "accuracy" || held_out.examples < kFew ||
       has_few_steps(held_out) || !(uniform > 0) || state.history.empty())
     return "";
-  const double surely = held_out.constant_log_loss.value_or(-std::log(uniform));
+  // Held-out data may have other shares of the classes than the best constant
+  // prediction could know; the one of equal shares knows nothing.
+  const double unknowing = -std::log(uniform);
   const double chance = score_of_chance(held_out);
   const double luck = kSure * std::sqrt(chance * (1 - chance) /
                                         static_cast<double>(held_out.examples));
   const EpochScore* const best = best_score(state.history, "accuracy");
   const EpochScore* const surest = best_score(state.history, "log_loss");
   if (!best || !surest || best->metrics.at("accuracy") > chance + luck ||
-      surest->metrics.at("log_loss") < kNoBetter * surely)
+      surest->metrics.at("log_loss") < kNoBetter * unknowing)
     return "";
-  const Pair pair = pair_of(surest->metrics.at("log_loss"), surely);
+  const Pair pair = pair_of(surest->metrics.at("log_loss"), unknowing);
   return "nothing was learnt that holds on held-out data: their accuracy is " +
          metric_text(best->metrics.at("accuracy")) +
-         " at best and their log_loss " + pair.loss +
-         ", and a constant prediction has " + metric_text(chance) + " and " +
-         pair.other + ", though the loss of training is " +
+         " at best and their log_loss " + pair.loss + ", and chance has " +
+         metric_text(chance) + " and " + pair.other +
+         ", though the loss of training is " +
          metric_text(state.history.back().loss);
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "libcore/base/number_format.h"
+
 namespace dl::cluster {
 
 namespace {
@@ -13,11 +15,6 @@ namespace {
 constexpr std::int64_t kMostForSum = 8;
 // From so many on, averages learn less from an epoch than one worker does.
 constexpr std::int64_t kManyReplicas = 8;
-
-std::string count(std::int64_t n, const std::string& thing) {
-  const char* ending = n == 1 ? "" : thing.ends_with("h") ? "es" : "s";
-  return std::to_string(n) + " " + thing + ending;
-}
 
 bool adds_up_stale(const Settings& settings) {
   const SharingSettings& sharing = settings.sharing;
@@ -33,13 +30,13 @@ std::string averaging_advice(const AveragingSettings& how, std::int64_t workers,
   if (slots >= replicas)
     return replicas < kManyReplicas
                ? ""
-               : count(replicas, "worker") +
+               : counted(replicas, "worker") +
                      " whose parameters are averaged learn less from an epoch "
                      "than one: take more epochs, fewer workers, or --mode "
                      "sharing, see dl-exchange(7)";
   const std::int64_t fits = std::max<std::int64_t>(1, batches / replicas);
-  return "an epoch of " + count(batches, "mini-batch") + " keeps " +
-         std::to_string(slots) + " of " + count(replicas, "worker") +
+  return "an epoch of " + counted(batches, "mini-batch") + " keeps " +
+         std::to_string(slots) + " of " + counted(replicas, "worker") +
          " busy, as each takes " + std::to_string(how.frequency) +
          " in a round; --frequency " + std::to_string(fits) +
          " or less has work for " +
@@ -55,13 +52,13 @@ std::string together(const Settings& settings, std::int64_t workers) {
   const std::int64_t slots = sync && settings.averaging.workers > 0
                                  ? settings.averaging.workers
                                  : workers;
-  std::string text = count(workers, "worker") + " train " +
-                     count(slots * settings.batch, "example") + " at a time";
+  std::string text = counted(workers, "worker") + " train " +
+                     counted(slots * settings.batch, "example") + " at a time";
   if (settings.mode == Mode::kAveraging) return text;
   if (sync || sharing.staleness == 0) return text + ", as one mini-batch";
   if (sharing.staleness)
     return text + ", none from parameters that are more than " +
-           count(*sharing.staleness, "round") + " old";
+           counted(*sharing.staleness, "round") + " old";
   const std::int64_t most = workers * sharing.in_flight - 1;
   return text + "; an update is some " + std::to_string(workers - 1) +
          (most > workers - 1 ? " to " + std::to_string(most) : "") +
@@ -74,8 +71,8 @@ std::string worker_advice(const Settings& settings, std::int64_t workers,
   if (settings.mode == Mode::kAveraging)
     return averaging_advice(settings.averaging, workers, batches);
   if (batches < workers)
-    return "an epoch has " + count(batches, "mini-batch") + " for " +
-           count(workers, "worker") + "; take fewer, or a smaller --batch";
+    return "an epoch has " + counted(batches, "mini-batch") + " for " +
+           counted(workers, "worker") + "; take fewer, or a smaller --batch";
   if (!adds_up_stale(settings) || workers <= kMostForSum) return "";
   return together(settings, workers) +
          ", and all are added up: this many often undo what was learnt; "

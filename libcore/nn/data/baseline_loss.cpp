@@ -353,7 +353,9 @@ std::optional<BestConstant> best_constant(const NetworkConfig& network,
     const double factor = factor_of(settings, all[i].in_example());
     best.loss += factor * one->loss;
     best.error += factor * one->error;
-    if (network.outputs.size() == 1) best.accuracy = one->accuracy;
+    if (network.outputs.size() > 1) continue;
+    best.accuracy = one->accuracy;
+    best.log_loss = one->log_loss;
   }
   if (all.empty()) return std::nullopt;
   return best;

@@ -12,7 +12,7 @@
 namespace dl::vectorize {
 namespace {
 
-// More words than these among numbers are no slips.
+// More words than these among numbers or dates are no slips.
 constexpr std::size_t kMostStrays = 3;
 
 std::string in_lower_case(std::string_view text) {
@@ -67,7 +67,18 @@ std::vector<std::string> usual_missing_words() {
 }
 
 ColumnProfile::ColumnProfile(std::string name)
-    : name_(std::move(name)), formats_(date_formats().size(), true) {}
+    : name_(std::move(name)), dates_(date_formats().size()) {}
+
+void ColumnProfile::Others::add(std::string_view word) {
+  if (words.size() <= kMostStrays) ++words[std::string(word)];
+}
+
+bool ColumnProfile::Others::are_strays(std::int64_t present) const {
+  constexpr std::int64_t kOneOf = 10;
+  std::int64_t all = 0;
+  for (const auto& [word, times] : words) all += times;
+  return words.size() <= kMostStrays && all * kOneOf <= present;
+}
 
 void ColumnProfile::see(std::string_view text, bool is_missing) {
   ++rows_;
@@ -82,7 +93,7 @@ void ColumnProfile::see(std::string_view text, bool is_missing) {
   if (is_number(text, value)) {
     see_number(value);
   } else {
-    if (words_.size() <= kMostStrays) ++words_[std::string(text)];
+    no_numbers_.add(text);
     if (truth_of(text) >= 0) ++booleans_;
   }
   see_date(text);
@@ -115,28 +126,36 @@ void ColumnProfile::see_number(double value) {
 
 void ColumnProfile::see_date(std::string_view text) {
   constexpr std::size_t kShortest = 8, kLongest = 40;
-  if (text.size() < kShortest || text.size() > kLongest) {
-    formats_.assign(formats_.size(), false);
-    return;
-  }
-  for (std::size_t i = 0; i < formats_.size(); ++i)
-    if (formats_[i]) {
-      formats_[i] = date_formats()[i].parse(text).has_value();
-      if (formats_[i] && text.find(':') != std::string_view::npos)
-        has_time_ = true;
-    }
+  if (no_dates_.words.size() > kMostStrays) return;  // it is another column
+  bool any = false;
+  if (text.size() >= kShortest && text.size() <= kLongest)
+    for (std::size_t i = 0; i < dates_.size(); ++i)
+      if (date_formats()[i].parse(text)) {
+        ++dates_[i];
+        any = true;
+      }
+  if (!any)
+    no_dates_.add(text);
+  else if (text.find(':') != std::string_view::npos)
+    has_time_ = true;
+}
+
+std::int64_t ColumnProfile::dated() const {
+  std::int64_t others = 0;
+  for (const auto& [word, times] : no_dates_.words) others += times;
+  return no_dates_.are_strays(present()) ? present() - others : 0;
 }
 
 const char* ColumnProfile::date_format() const {
-  const auto found = std::ranges::find(formats_, true);
-  return present() == 0 || found == formats_.end()
+  const auto found = std::ranges::find(dates_, dated());
+  return dated() == 0 || found == dates_.end()
              ? nullptr
              : known_date_formats()[static_cast<std::size_t>(found -
-                                                             formats_.begin())];
+                                                             dates_.begin())];
 }
 
 bool ColumnProfile::has_other_date_format() const {
-  return std::ranges::count(formats_, true) > 1;
+  return dated() > 0 && std::ranges::count(dates_, dated()) > 1;
 }
 
 double ColumnProfile::deviation() const {
@@ -151,27 +170,31 @@ std::size_t ColumnProfile::distinct() const {
 bool ColumnProfile::is_id() const {
   constexpr std::int64_t kLeastRows = 10;
   if (repeated_ || present() < kLeastRows || missing_ > 0) return false;
-  if (are_numbers())
+  if (are_nearly_numbers())
     return integers_ == numbers_ && (counts_up_ || is_called_id(name_));
   return true;
 }
 
+bool ColumnProfile::are_nearly_numbers() const {
+  return numbers_ > 0 && no_numbers_.are_strays(present());
+}
+
 std::vector<std::string> ColumnProfile::strays() const {
-  constexpr double kLeastNumbers = 0.9;
-  if (are_numbers() || words_.size() > kMostStrays ||
-      static_cast<double>(numbers_) <
-          kLeastNumbers * static_cast<double>(present()))
-    return {};
   std::vector<std::string> all;
-  all.reserve(words_.size());
-  for (const auto& [word, times] : words_) all.push_back(word);
+  const auto take = [&](const Others& others) {
+    for (const auto& [word, times] : others.words) all.push_back(word);
+  };
+  if (are_nearly_numbers())
+    take(no_numbers_);
+  else if (date_format() != nullptr)
+    take(no_dates_);
   return all;
 }
 
 ColumnType ColumnProfile::type() const {
   if (present() == 0) return ColumnType::kEmpty;
   if (distinct() == 1 && missing_ == 0) return ColumnType::kConstant;
-  if (are_numbers() || !strays().empty()) {
+  if (are_nearly_numbers()) {
     if (is_id()) return ColumnType::kId;
     return integers_ == numbers_ ? ColumnType::kInteger : ColumnType::kNumber;
   }

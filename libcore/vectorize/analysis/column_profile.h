@@ -63,11 +63,10 @@ class ColumnProfile {
   double deviation() const;  // of the population
   std::int64_t zeros() const { return zeros_; }
   const Quantiles& quantiles() const { return quantiles_; }
-  // Few words among numbers, which are more likely missing values; none: all
-  // are numbers, or many are none.
+  // Few words among numbers or dates, which are more likely missing values.
   std::vector<std::string> strays() const;
 
-  // Format of dates; null: not all values are dates.
+  // Format of dates; null: not all values but strays are dates of one format.
   const char* date_format() const;
   bool has_other_date_format() const;  // day and month may be swapped
   bool has_time() const { return has_time_; }
@@ -80,7 +79,17 @@ class ColumnProfile {
   void see_number(double value);
   void see_date(std::string_view text);
   bool are_numbers() const { return present() > 0 && numbers_ == present(); }
+  bool are_nearly_numbers() const;  // but for strays
+  std::int64_t dated() const;       // dates, if there are only strays beside
   bool is_id() const;
+
+  // Words that are no numbers, or no dates, while they are few.
+  struct Others {
+    std::map<std::string, std::int64_t> words;
+    void add(std::string_view word);
+    // Whether so many values may be of the kind, but for a few words.
+    bool are_strays(std::int64_t present) const;
+  };
 
   std::string name_;
   std::int64_t rows_ = 0, missing_ = 0;
@@ -89,10 +98,10 @@ class ColumnProfile {
   bool counts_up_ = true;  // each integer is one more than that before it
   Quantiles quantiles_;
   std::unordered_map<std::string, std::int64_t> values_;
-  std::map<std::string, std::int64_t> words_;  // that are no numbers
+  Others no_numbers_, no_dates_;
   bool overflowed_ = false;
-  bool repeated_ = false;      // before it overflowed
-  std::vector<bool> formats_;  // of known_date_formats(), those that fit all
+  bool repeated_ = false;            // before it overflowed
+  std::vector<std::int64_t> dates_;  // values of each of known_date_formats()
   bool has_time_ = false, has_spaces_ = false;
   std::size_t longest_ = 0;
   std::int64_t bytes_ = 0;

@@ -145,6 +145,18 @@ class Proposal {
                : "over " + std::to_string(ColumnProfile::kMostValues);
   }
 
+  // Where something is missing, a column of the part tells where.
+  static void fill_missing(const ColumnProfile& column, const char* fill,
+                           Json& part, std::string& sentence) {
+    const std::vector<std::string> strays = column.strays();
+    if (column.missing() == 0 && strays.empty()) return;
+    for (const std::string& word : strays)
+      sentence += ", " + in_quotes(word) + " taken as missing";
+    if (column.missing() > 0) sentence += ", " + share_missing(column);
+    part["indicator"] = true;
+    sentence += std::string(": the ") + fill + ", with an indicator";
+  }
+
   ProposedPart number(const ColumnProfile& column) const {
     // A median of very many different values is too much to learn.
     const char* fill = column.is_counted() ? "median" : "mean";
@@ -153,13 +165,7 @@ class Proposal {
                  {"missing", fill},
                  {"na", na(column)}};
     std::string sentence(name_of(column.type()));
-    const std::vector<std::string> strays = column.strays();
-    if (column.missing() > 0 || !strays.empty()) part["indicator"] = true;
-    for (const std::string& word : strays)
-      sentence += ", " + in_quotes(word) + " taken as missing";
-    if (column.missing() > 0) sentence += ", " + share_missing(column);
-    if (part.contains("indicator"))
-      sentence += std::string(": the ") + fill + ", with an indicator";
+    fill_missing(column, fill, part, sentence);
     return {part, sentence};
   }
 
@@ -175,11 +181,7 @@ class Proposal {
         for (const std::string& word : words)
           sentence += ", " + in_quotes(word) + (truth ? " is 1" : " is 0");
       }
-    if (column.missing() > 0) {
-      part["indicator"] = true;
-      sentence += ", " + share_missing(column) +
-                  ": the most frequent, with an indicator";
-    }
+    fill_missing(column, "most frequent", part, sentence);
     return {part, sentence};
   }
 
@@ -197,11 +199,7 @@ class Proposal {
       sentence += " (day and month may be swapped: see \"format\")";
     sentence += column.has_time() ? ": days, month, weekday, hour"
                                   : ": days, month, weekday";
-    if (column.missing() > 0) {
-      part["indicator"] = true;
-      sentence +=
-          ", " + share_missing(column) + ": the median, with an indicator";
-    }
+    fill_missing(column, "median", part, sentence);
     return {part, sentence};
   }
 

@@ -55,11 +55,9 @@ double Quantiles::at(double share) const {
 }
 
 double Quantiles::error() const {
-  // Each time that a level is halved a rank moves by its weight at most.
-  double moved = 0;
-  for (std::size_t i = 0; i + 1 < levels_.size(); ++i)
-    moved += static_cast<double>(count_) / static_cast<double>(kExact);
-  return count_ == 0 ? 0 : moved / static_cast<double>(count_);
+  // Each halving of a level moves a rank by the weight of its values at most,
+  // and a level is halved once in kExact values of that weight.
+  return static_cast<double>(levels_.size() - 1) / static_cast<double>(kExact);
 }
 
 }  // namespace dl::vectorize

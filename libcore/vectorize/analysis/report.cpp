@@ -64,7 +64,8 @@ class Alerts {
         kMuch * static_cast<double>(column.rows()))
       add(percent(column.missing(), column.rows()) + " missing");
     for (const std::string& word : column.strays())
-      add("numbers, and " + in_quotes(word));
+      add((type == ColumnType::kDate ? "dates, and " : "numbers, and ") +
+          in_quotes(word));
     if (type == ColumnType::kDate && column.has_other_date_format())
       add(std::string("dates may be ") + column.date_format() +
           ", or have day and month the other way round");

@@ -36,8 +36,9 @@ std::string remedy(const RunConfig& plan, const RunState& state,
            "they were made";
   if (std::string order = remedy_of_order(plan); !order.empty()) return order;
   if (has_plain_updater(plan.model.config))
-    return "the updater is plain sgd with a learning rate of 0.001, which "
-           "learns slowly: take another, as adam (updater in dl-network(5))";
+    return remedy_of_scale(plan) +
+           "take another updater, as adam, than the default, plain sgd with a "
+           "learning rate of 0.001 (updater in dl-network(5))";
   return remedy_of_scale(plan) +
          remedy_of_nothing(state, held_out, plan.settings.mode,
                            plan.distance_moved(state.parameters));

@@ -327,8 +327,8 @@ TEST_CASE("what was learnt by heart is nothing on held-out data") {
                    {1, 1000, 0.2, {{"accuracy", 0.37}, {"log_loss", 1.9}}}};
   CHECK(fails_unseen(state, held_out) ==
         "nothing was learnt that holds on held-out data: their accuracy is "
-        "0.41 at best and their log_loss 1.1, and a constant prediction has "
-        "0.4 and 1.09, though the loss of training is 0.2");
+        "0.41 at best and their log_loss 1.1, and chance has 0.4 and 1.099, "
+        "though the loss of training is 0.2");
   state.history[0].metrics["accuracy"] = 0.5;
   CHECK(fails_unseen(state, held_out).empty());
   state.history[0].metrics = {{"accuracy", 0.41}, {"log_loss", 1.0}};

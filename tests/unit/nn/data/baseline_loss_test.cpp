@@ -61,6 +61,7 @@ TEST_CASE("the best constant prediction has the shares of the classes") {
   REQUIRE(best);
   CHECK(best->loss == Approx(entropy({0.7, 0.2, 0.1})));
   CHECK(best->accuracy == Approx(0.7));
+  CHECK(best->log_loss == Approx(entropy({0.7, 0.2, 0.1})));
   CHECK(best->error > 0);
   CHECK(constant(sigmoid(), tensor::DType::kI32, 2)->loss ==
         Approx(entropy({0.7, 0.3})));
@@ -74,13 +75,15 @@ TEST_CASE("a constant prediction takes weights and smoothing into account") {
   CHECK(weighted->loss ==
         Approx(2.1 * entropy({7 / 21.0, 4 / 21.0, 10 / 21.0})));
   CHECK(weighted->accuracy == Approx(0.1));
+  CHECK_FALSE(weighted->log_loss);
   CHECK(
       constant(sigmoid(R"(, "class_weights": [3, 7])"), tensor::DType::kI32, 2)
           ->loss == Approx(4.2 * std::log(2.0)));
   CHECK(constant(softmax(R"(, "label_smoothing": 0.3)"))->loss ==
         Approx(entropy({0.59, 0.24, 0.17})));
-  CHECK(constant(softmax(R"(, "loss_weight": 10)"))->loss ==
-        Approx(10 * entropy({0.7, 0.2, 0.1})));
+  const auto ten = constant(softmax(R"(, "loss_weight": 10)"));
+  CHECK(ten->loss == Approx(10 * entropy({0.7, 0.2, 0.1})));
+  CHECK(ten->log_loss == Approx(entropy({0.7, 0.2, 0.1})));
 }
 
 TEST_CASE("the loss of chance counts as the network's loss does") {

@@ -1,0 +1,79 @@
+// Types of columns by their values.
+
+#include "libcore/vectorize/analysis/column_profile.h"
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace dl::vectorize::column_profile_test {
+namespace {
+
+ColumnProfile column(const std::vector<std::string>& values,
+                     const std::string& name = "x") {
+  ColumnProfile all(name);
+  for (const std::string& value : values) all.see(value, value.empty());
+  return all;
+}
+
+// 40 different ones.
+std::vector<std::string> reals() {
+  std::vector<std::string> all;
+  for (int i = 0; i < 40; ++i)
+    all.push_back(std::to_string(i * 37 % 41) + ".25");
+  return all;
+}
+
+std::vector<std::string> dates(const char* pattern) {
+  std::vector<std::string> all;
+  for (int i = 0; i < 40; ++i) {
+    char text[32];
+    std::snprintf(text, sizeof text, pattern, 1 + i % 28, 1 + i % 12);
+    all.emplace_back(text);
+  }
+  return all;
+}
+
+std::vector<std::string> with(std::vector<std::string> values,
+                              const std::vector<std::string>& more) {
+  values.insert(values.end(), more.begin(), more.end());
+  return values;
+}
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a few words among numbers do not make ids of them") {
+  CHECK(column(reals()).type() == ColumnType::kNumber);
+  const ColumnProfile some = column(with(reals(), {"unknown", "-"}));
+  CHECK(some.type() == ColumnType::kNumber);
+  CHECK(some.strays() == Words{"-", "unknown"});
+  // As many as tell that it is no column of numbers.
+  CHECK(column(with(reals(), {"a", "b", "c", "d"})).strays().empty());
+  CHECK(column(with(reals(), Words(9, "a"))).strays().empty());
+}
+
+TEST_CASE("a few words among dates are no dates of another column") {
+  const Words german = dates("%02d.%02d.2024");
+  CHECK(column(german).type() == ColumnType::kDate);
+  const ColumnProfile some = column(with(german, {"unknown", "unknown"}));
+  CHECK(some.type() == ColumnType::kDate);
+  CHECK(some.date_format() == std::string("%d.%m.%Y"));
+  CHECK(some.strays() == Words{"unknown"});
+  CHECK(column(with(german, Words(9, "unknown"))).date_format() == nullptr);
+  // Of two formats none is that of all.
+  CHECK(column(with(german, {"2024-01-31"})).date_format() == nullptr);
+}
+
+TEST_CASE("day and month may be either while no day is above twelve") {
+  Words low;
+  for (int i = 1; i <= 12; ++i)
+    low.push_back(std::to_string(i) + "/0" + std::to_string(1 + i % 9) +
+                  "/2024");
+  CHECK(column(low).has_other_date_format());
+  CHECK_FALSE(column(with(low, {"13/01/2024"})).has_other_date_format());
+}
+
+}  // namespace dl::vectorize::column_profile_test
