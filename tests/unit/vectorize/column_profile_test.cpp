@@ -63,7 +63,7 @@ TEST_CASE("a few words among dates are no dates of another column") {
   CHECK(some.date_format() == std::string("%d.%m.%Y"));
   CHECK(some.strays() == Words{"unknown"});
   CHECK(column(with(german, Words(9, "unknown"))).date_format() == nullptr);
-  // Of two formats none is that of all.
+  // No format is that of all where there are two.
   CHECK(column(with(german, {"2024-01-31"})).date_format() == nullptr);
 }
 
