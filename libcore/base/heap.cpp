@@ -2,7 +2,11 @@
 
 #include "libcore/base/heap.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <climits>
+#include <cstdint>
 #include <cstdlib>  // says which C library it is
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -23,6 +27,24 @@ void trim_heap() {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
+}
+
+void HeapTrimmer::freed(std::size_t bytes) {
+  constexpr std::size_t kTrim = std::size_t{32} << 20;
+  bytes_ += bytes;
+  if (bytes_ < kTrim) return;
+  trim_heap();
+  bytes_ = 0;
+}
+
+void give_back_pages(std::span<std::byte> block) {
+  constexpr std::size_t kLeast = std::size_t{256} << 20;
+  if (block.size() < kLeast) return;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t past =
+      reinterpret_cast<std::uintptr_t>(block.data()) % page;
+  const auto whole = block.subspan(past == 0 ? 0 : page - past);
+  madvise(whole.data(), whole.size() / page * page, MADV_DONTNEED);
 }
 
 }  // namespace dl

@@ -3,6 +3,9 @@
 #ifndef DL_LIBCORE_BASE_HEAP_H_
 #define DL_LIBCORE_BASE_HEAP_H_
 
+#include <cstddef>
+#include <span>
+
 namespace dl {
 
 // Blocks of less than 32 MiB stay with the process when they are freed, so that
@@ -15,6 +18,21 @@ void keep_freed_memory();
 
 // Gives back what is free: after many small blocks that were large together.
 void trim_heap();
+
+// Trims the heap each time that 32 MiB were freed, as trimming takes a look at
+// all of it.  Not thread-safe.
+class HeapTrimmer {
+ public:
+  void freed(std::size_t bytes);
+
+ private:
+  std::size_t bytes_ = 0;  // since the last time
+};
+
+// Gives the pages of a large block back to the system, as long as nobody needs
+// its contents, which are lost: where it is written again it takes new ones.
+// Clearing those takes time, so a block below 256 MiB stays as it is.
+void give_back_pages(std::span<std::byte> block);
 
 }  // namespace dl
 

@@ -180,13 +180,10 @@ std::vector<Frame> RawMessage::views() const {
 }
 
 std::function<void(std::size_t)> RawMessage::release() {
-  return [this, freed = std::size_t{0}](std::size_t frame) mutable {
-    constexpr std::size_t kTrim = std::size_t{32} << 20;
-    freed += frames[frame].size();
+  return [this, trimmer = HeapTrimmer()](std::size_t frame) mutable {
+    const std::size_t size = frames[frame].size();
     frames[frame].rebuild();
-    if (freed < kTrim) return;
-    trim_heap();
-    freed = 0;
+    trimmer.freed(size);
   };
 }
 

@@ -9,6 +9,13 @@ namespace {
 // Children that went away are noticed when something is sent to them.
 constexpr std::size_t kRoom = 2;
 
+// A list in braces would copy it, which may be as large as the network.
+std::vector<Message> list_of(Message message) {
+  std::vector<Message> list;
+  list.push_back(std::move(message));
+  return list;
+}
+
 }  // namespace
 
 void Relay::begin_session(const std::string& run, std::uint64_t number) {
@@ -32,7 +39,7 @@ std::vector<Message> Relay::from_master(Received received) {
   std::vector<FeedItem> next = feed_.restart(number);
   // Messages included in the State are not sent on.
   tell_children(0, Feeding{number}.to_message());
-  std::vector<Message> turn = {std::move(message)};
+  std::vector<Message> turn = list_of(std::move(message));
   for (Message& each : hand_on(std::move(next)))
     turn.push_back(std::move(each));
   return turn;
@@ -45,7 +52,7 @@ std::vector<Message> Relay::take_single(Message message) {
       return task.lease == stale.lease && task.fence == stale.fence;
     });
   }
-  if (message.type != MessageType::kTask) return {std::move(message)};
+  if (message.type != MessageType::kTask) return list_of(std::move(message));
   tasks_.push_back(Task::from_message(message));
   std::vector<Message> turn;
   release_tasks(turn);

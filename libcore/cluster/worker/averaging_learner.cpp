@@ -21,6 +21,7 @@ class AveragingLearner : public Learner {
                 nn::Constrainer(replica_->network().config())),
         needs_updater_(settings.averaging.updater_state !=
                        UpdaterState::kReset),
+        keeps_history_(settings.averaging.keeps_history()),
         mail_(mail) {}
 
   void begin_session(const Welcome&, Ready&) override {
@@ -82,11 +83,13 @@ class AveragingLearner : public Learner {
       const std::span<const float> here = replica_->parameters_in_place();
       const std::vector<float> elsewhere =
           here.empty() ? replica_->parameters() : std::vector<float>();
+      // The Result takes as much.
+      if (!keeps_history_) replica_->release_room();
       result = keeper_.finish(
           work.task, here.empty() ? std::span(elsewhere) : here,
           replica_->statistics(),
           needs_updater_ ? replica_->updater_state() : std::vector<float>(),
-          replica_->room());
+          keeps_history_ ? replica_->room() : std::span<float>());
     }
     mail_.meter.add(std::exchange(stats_, {}));
     if (result && keeper_.is_whole(work.task)) at_ = work.task.slot.round;
@@ -113,6 +116,7 @@ class AveragingLearner : public Learner {
   std::unique_ptr<Replica> replica_;
   SlotKeeper keeper_;
   bool needs_updater_;  // to send or to keep
+  bool keeps_history_;
   Mailbox& mail_;
   ExchangeStats stats_;  // not yet told to mail_.meter
   std::int64_t afresh_ = 0;

@@ -8,6 +8,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/base/heap.h"
 #include "libcore/base/number_format.h"
 #include "libcore/base/philox.h"
 #include "libcore/device/open.h"
@@ -115,6 +116,10 @@ std::span<float> Replica::parameters_in_place() {
 
 std::span<float> Replica::room() {
   return device_->on_host(network_->update());
+}
+
+void Replica::release_room() {
+  give_back_pages(std::as_writable_bytes(room()));
 }
 
 device::Device* Replica::resident_device() {

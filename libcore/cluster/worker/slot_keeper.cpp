@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <utility>
 
@@ -17,13 +18,21 @@ namespace dl::cluster {
 namespace {
 
 // A host whose memory or device is broken.
-void garble(std::span<float> delta) {
-  if (failpoint("worker.garble", 2))
-    for (float& value : delta) value = value < 0 ? 9.0F : -9.0F;
-}
 void garble(std::vector<std::byte>& coded) {
+  if (failpoint("worker.garble", 2))
+    for (std::size_t at = exchange::kDeltaHeaderBytes; at < coded.size();
+         at += sizeof(float)) {
+      float value;
+      std::memcpy(&value, &coded[at], sizeof value);
+      value = value < 0 ? 9.0F : -9.0F;
+      std::memcpy(&coded[at], &value, sizeof value);
+    }
   if (failpoint("worker.garble", 1))
     std::fill_n(coded.rbegin(), sizeof(float), std::byte{0xff});
+}
+
+bool are_finite(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float v) { return std::isfinite(v); });
 }
 
 }  // namespace
@@ -158,18 +167,10 @@ Result SlotKeeper::finish_whole(const Task& task,
   return result;
 }
 
-std::optional<Result> SlotKeeper::finish(const Task& task,
-                                         std::span<const float> parameters,
-                                         std::vector<float> statistics,
-                                         std::vector<float> updater_state,
-                                         std::span<float> room) {
-  if (is_whole(task)) {
-    if (!std::ranges::all_of(parameters,
-                             [](float v) { return std::isfinite(v); }))
-      return std::nullopt;
-    return finish_whole(task, parameters, std::move(statistics),
-                        std::move(updater_state));
-  }
+// The history goes on only if what it sends is finite.
+std::vector<std::byte> SlotKeeper::code_with_history(
+    const Slot& slot, std::span<const float> parameters,
+    const std::vector<float>& statistics, std::span<float> room) {
   std::vector<float> own_room;
   if (room.size() != parameters.size()) {
     own_room.resize(parameters.size());
@@ -178,30 +179,46 @@ std::optional<Result> SlotKeeper::finish(const Task& task,
   const std::span<float> delta = room;
   std::transform(parameters.begin(), parameters.end(), from_.begin(),
                  delta.begin(), std::minus<>());
-  if (!std::all_of(delta.begin(), delta.end(),
-                   [](float v) { return std::isfinite(v); }))
-    return std::nullopt;
-  garble(delta);
+  if (!are_finite(delta))
+    throw Error{Code::kProtocol, "a difference is not finite"};
+  History& history = histories_[slot.index];
+  if (settings_.delta.lossy()) history.residual.resize(delta.size());
+  if (settings_.overlap) {
+    history.learnt.assign(delta.begin(), delta.end());
+    if (settings_.delta.lossy())
+      std::transform(delta.begin(), delta.end(), history.residual.begin(),
+                     history.learnt.begin(), std::plus<>());
+    history.statistics = statistics;
+  }
+  std::vector<std::byte> coded;
+  exchange::encode_delta(delta, settings_.delta, history.residual, coded);
+  history.round = slot.round;
+  return coded;
+}
+
+std::optional<Result> SlotKeeper::finish(const Task& task,
+                                         std::span<const float> parameters,
+                                         std::vector<float> statistics,
+                                         std::vector<float> updater_state,
+                                         std::span<float> room) {
+  if (is_whole(task)) {
+    if (!are_finite(parameters)) return std::nullopt;
+    return finish_whole(task, parameters, std::move(statistics),
+                        std::move(updater_state));
+  }
   Result result;
   result.lease = task.lease;
   result.fence = task.fence;
   result.round = task.slot.round;
   result.slot = task.slot.index;
-  if (!settings_.keeps_history()) {
-    exchange::encode_delta(delta, settings_.delta, {}, result.delta);
-  } else {
-    History& history = histories_[task.slot.index];
-    history.round = task.slot.round;
-    if (settings_.delta.lossy()) history.residual.resize(delta.size());
-    if (settings_.overlap) {
-      history.learnt.assign(delta.begin(), delta.end());
-      if (settings_.delta.lossy())
-        std::transform(delta.begin(), delta.end(), history.residual.begin(),
-                       history.learnt.begin(), std::plus<>());
-      history.statistics = statistics;
-    }
-    exchange::encode_delta(delta, settings_.delta, history.residual,
-                           result.delta);
+  try {
+    if (settings_.keeps_history())
+      result.delta = code_with_history(task.slot, parameters, statistics, room);
+    else
+      exchange::encode_difference(parameters, from_, result.delta);
+  } catch (const Error& error) {
+    if (error.code() != Code::kProtocol) throw;
+    return std::nullopt;
   }
   garble(result.delta);
   result.statistics = std::move(statistics);

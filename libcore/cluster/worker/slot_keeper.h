@@ -67,8 +67,8 @@ class SlotKeeper {
   std::optional<Start> begin(const Task& task);
   // The answer to the task begun last, without its counts; nothing, and the
   // history as it was: the replica is not finite.
-  // room: for as many values as parameters, which it overwrites; empty: it
-  // allocates some.
+  // room: for as many values as parameters, which it overwrites where slots
+  // have a history; empty: it allocates some.
   std::optional<Result> finish(const Task& task,
                                std::span<const float> parameters,
                                std::vector<float> statistics,
@@ -92,6 +92,10 @@ class SlotKeeper {
   Result finish_whole(const Task& task, std::span<const float> parameters,
                       std::vector<float> statistics,
                       std::vector<float> updater_state);
+  std::vector<std::byte> code_with_history(const Slot& slot,
+                                           std::span<const float> parameters,
+                                           const std::vector<float>& statistics,
+                                           std::span<float> room);
   void advance(std::uint64_t version);
   void apply(const Round& round);
 

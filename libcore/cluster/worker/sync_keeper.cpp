@@ -7,6 +7,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/base/heap.h"
 #include "libcore/cluster/worker/learner.h"
 #include "libcore/exchange/codec/delta.h"
 #include "libcore/io/digest.h"
@@ -44,7 +45,7 @@ std::optional<Digest> SyncKeeper::take_difference() {
   return std::exchange(difference_, std::nullopt);
 }
 
-void SyncKeeper::take(const Round& round) {
+void SyncKeeper::take(Round round) {
   // Only the master says what it digests to.
   if (!round.held || round.digest != 0) said_ = round.version;
   if (known_ && round.version <= version_) return compare(round);
@@ -89,8 +90,8 @@ void SyncKeeper::read(const Round& round) {
   if (!round.delta.empty()) exchange::read_delta(round.delta, gradient_);
 }
 
-// From the end on, where the statistics are.
-void SyncKeeper::read_pieces(const Round& round) {
+// From the end on, where the statistics are; a piece goes once it was read.
+void SyncKeeper::read_pieces(Round& round) {
   const auto take = [](std::span<const std::byte>& from, std::span<float> all,
                        std::size_t& end) {
     const std::size_t count = std::min(end, from.size() / sizeof(float));
@@ -100,10 +101,14 @@ void SyncKeeper::read_pieces(const Round& round) {
     from = from.first(from.size() - last.size());
   };
   std::size_t statistics = statistics_.size(), gradients = gradient_.size();
-  for (std::span<const std::byte> piece : round.pieces) {
+  HeapTrimmer trimmer;
+  for (std::vector<std::byte>& bytes : round.pieces) {
+    std::span<const std::byte> piece = bytes;
     take(piece, statistics_, statistics);
     take(piece, gradient_, gradients);
     if (!piece.empty()) throw Error{Code::kProtocol, "Round: too many pieces"};
+    trimmer.freed(bytes.size());
+    bytes = std::vector<std::byte>();
   }
   if (gradients > 0) throw Error{Code::kProtocol, "Round: too few pieces"};
 }

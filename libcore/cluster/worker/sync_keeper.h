@@ -41,7 +41,7 @@ class SyncKeeper {
   // Takes the next round, or the master's Round of one that was taken before.
   // Throws Error: kProtocol, it is of another network.  OutOfStep: it follows
   // another version than this worker has.
-  void take(const Round& round);
+  void take(Round round);
 
   // The Digest to send if the parameters after a round differ from the Round's;
   // returned once.  No task begins then until State comes.
@@ -64,7 +64,7 @@ class SyncKeeper {
 
  private:
   void read(const Round& round);
-  void read_pieces(const Round& round);
+  void read_pieces(Round& round);
   void step(const Round& round);
   void compare(const Round& round);
 

@@ -133,6 +133,7 @@ void SyncLearner::finish(const Work&) {
   failpoint("worker.before_result");
   mail_.meter.add(std::exchange(stats_, {}));
   mail_.outbox.push(std::move(last_));
+  replica_->release_room();  // until the Round, as averages take as much
 }
 
 }  // namespace

@@ -191,6 +191,17 @@ Body body_of(std::span<const std::byte> message, std::size_t wanted) {
   return {kind, head.rest()};
 }
 
+[[noreturn]] void not_finite() {
+  throw Error{Code::kProtocol, "a difference is not finite"};
+}
+
+void append_head(Kind form, std::size_t elements, std::vector<std::byte>& out) {
+  append(out, kVersion);
+  append(out, static_cast<std::uint8_t>(form));
+  append(out, std::uint16_t{0});
+  append(out, std::uint64_t{elements});
+}
+
 }  // namespace
 
 void encode_delta(std::span<const float> delta, const DeltaFormat& format,
@@ -198,13 +209,9 @@ void encode_delta(std::span<const float> delta, const DeltaFormat& format,
   require(residual.size() == (format.lossy() ? delta.size() : 0),
           "a residual of every element");
   const Extent extent = extent_of(delta, residual);
-  if (!extent.finite)
-    throw Error{Code::kProtocol, "a difference is not finite"};
+  if (!extent.finite) not_finite();
   const Kind form = form_of(format.kind, extent.nonzero, delta.size());
-  append(out, kVersion);
-  append(out, static_cast<std::uint8_t>(form));
-  append(out, std::uint16_t{0});
-  append(out, std::uint64_t{delta.size()});
+  append_head(form, delta.size(), out);
   for (std::size_t i = 0; i < residual.size(); ++i) residual[i] += delta[i];
   switch (form) {
     case Kind::kF32: {
@@ -220,6 +227,40 @@ void encode_delta(std::span<const float> delta, const DeltaFormat& format,
       return format.lossy() ? append_sparse_delta(residual, format, out)
                             : append_nonzero_delta(delta, out);
   }
+}
+
+void encode_difference(std::span<const float> after,
+                       std::span<const float> before,
+                       std::vector<std::byte>& out) {
+  const std::size_t n = after.size();
+  std::array<float, kBlock> block;
+  const auto part = [&](std::size_t at, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      block[i] = after[at + i] - before[at + i];
+    return std::span<const float>(block).first(count);
+  };
+  Extent all{true, 0};
+  in_blocks(n, [&](std::size_t at, std::size_t count) {
+    const Extent here = extent_of(part(at, count), {});
+    all.finite = all.finite && here.finite;
+    all.nonzero += here.nonzero;
+  });
+  if (!all.finite) not_finite();
+  const Kind form = form_of(Kind::kF32, all.nonzero, n);
+  append_head(form, n, out);
+  if (form == Kind::kF32) {
+    out.reserve(out.size() + sizeof(float) * n);
+    return in_blocks(n, [&](std::size_t at, std::size_t count) {
+      const auto bytes = std::as_bytes(part(at, count));
+      out.insert(out.end(), bytes.begin(), bytes.end());
+    });
+  }
+  std::vector<float> difference(n);
+  in_blocks(n, [&](std::size_t at, std::size_t count) {
+    std::ranges::copy(part(at, count), difference.begin() +
+                                           static_cast<std::ptrdiff_t>(at));
+  });
+  append_nonzero_delta(difference, out);
 }
 
 bool is_plain_delta(std::span<const std::byte> message) {

@@ -37,6 +37,12 @@ constexpr std::size_t kInt8Block = 1024;
 void encode_delta(std::span<const float> delta, const DeltaFormat& format,
                   std::span<float> residual, std::vector<std::byte>& out);
 
+// Appends after - before in f32 to `out`, without a vector for the difference.
+// Throws Error: kProtocol, it is not finite; out is then as it was.
+void encode_difference(std::span<const float> after,
+                       std::span<const float> before,
+                       std::vector<std::byte>& out);
+
 // Whether the message has all elements as they are, each at its place; and
 // these then, of binary32, unchecked.
 bool is_plain_delta(std::span<const std::byte> message);
