@@ -75,6 +75,7 @@ void append_round(benchmark::State& state) {
     const auto payload =
         encode_round_record(round, dl::exchange::OuterOptimizer{}, 1, {});
     entry.payload = payload;
+    entry.rest = round.delta;
     log.append(entry);
     if (log.size() > std::size_t{256} << 20) {
       state.PauseTiming();

@@ -70,21 +70,38 @@ void copy_floats(std::span<const std::byte> from, std::vector<float>& to) {
   if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
 }
 
-// Takes a step of the network's updater.
-void take_gradient_step(std::span<float> gradient, RunState& state) {
-  std::vector<float> parameters = state.parameters,
-                     updater_state = state.updater_state;
+Stepped gradient_step(std::span<float> gradient, const RunState& state) {
+  Stepped to{state.parameters, {}, state.updater_state};
   nn::Position at;
   at.iteration = state.iteration;
   at.epoch = state.epoch;
   at.factor = state.step_factor;
-  if (!state.updater->step(at, gradient, parameters, updater_state))
+  if (!state.updater->step(at, gradient, to.parameters, to.updater_state))
     throw Error{Code::kProtocol, "it makes the parameters overflow"};
-  state.parameters = std::move(parameters);
-  state.updater_state = std::move(updater_state);
+  return to;
 }
 
 }  // namespace
+
+void Stepped::move_into(RunState& state) && {
+  state.parameters = std::move(parameters);
+  if (!velocity.empty()) state.velocity = std::move(velocity);
+  if (!updater_state.empty()) state.updater_state = std::move(updater_state);
+}
+
+Stepped step_from(std::vector<float> average, const RoundOptimizer& outer,
+                  const RunState& state) {
+  if (!outer) return gradient_step(average, state);
+  Stepped to;
+  if (outer->has_velocity()) to.velocity = state.velocity;
+  apply_average(average, *outer, state.constrain, state.parameters,
+                to.velocity);
+  if (!std::isfinite(largest_magnitude(average)) ||
+      !std::isfinite(largest_magnitude(to.velocity)))
+    throw Error{Code::kProtocol, "it makes the parameters overflow"};
+  to.parameters = std::move(average);
+  return to;
+}
 
 void take_step(std::span<const std::byte> delta, const RoundOptimizer& outer,
                RunState& state) {
@@ -93,19 +110,7 @@ void take_step(std::span<const std::byte> delta, const RoundOptimizer& outer,
   if (!outer && delta.empty()) return;
   std::vector<float> average(state.parameters.size());
   exchange::read_delta(delta, average);
-  take_step(std::move(average), outer, state);
-}
-
-void take_step(std::vector<float> average, const RoundOptimizer& outer,
-               RunState& state) {
-  if (!outer) return take_gradient_step(average, state);
-  std::vector<float> velocity = state.velocity;
-  apply_average(average, *outer, state.constrain, state.parameters, velocity);
-  if (!std::isfinite(largest_magnitude(average)) ||
-      !std::isfinite(largest_magnitude(velocity)))
-    throw Error{Code::kProtocol, "it makes the parameters overflow"};
-  state.parameters = std::move(average);
-  state.velocity = std::move(velocity);
+  step_from(std::move(average), outer, state).move_into(state);
 }
 
 std::vector<std::byte> encode_round_record(const Round& round,
@@ -122,13 +127,12 @@ std::vector<std::byte> encode_round_record(const Round& round,
   exchange::append(out, std::uint64_t{round.statistics.size()});
   exchange::append(out, std::uint64_t{round.updater_state.size()});
   exchange::append(out, std::uint64_t{residual.size()});
-  out.reserve(out.size() + round.delta.size() +
+  out.reserve(out.size() +
               sizeof(float) * (round.statistics.size() +
                                round.updater_state.size() + residual.size()));
   append_floats(out, round.statistics);
   append_floats(out, round.updater_state);
   append_floats(out, residual);
-  out.insert(out.end(), round.delta.begin(), round.delta.end());
   return out;
 }
 

@@ -28,18 +28,25 @@ namespace dl::cluster {
 // the network's updater (sync).
 using RoundOptimizer = std::optional<exchange::OuterOptimizer>;
 
-// The step from a coded average: parameters and velocity, which is there if
-// `outer` has one, or parameters and updater state.
-// Throws Error: kProtocol, the average does not decode, or what it gives is not
-// finite; then nothing happened.
+// The vectors that a step changes, and those alone: parameters and the outer
+// optimizer's velocity, or parameters and updater state.
+struct Stepped {
+  std::vector<float> parameters, velocity, updater_state;
+
+  void move_into(RunState& state) &&;
+};
+// The step from an average, which has as many elements as parameters; the state
+// stays as it is.  Throws Error: kProtocol, what it gives is not finite.
+Stepped step_from(std::vector<float> average, const RoundOptimizer& outer,
+                  const RunState& state);
+// The step from a coded average.  Throws Error: kProtocol, the average does not
+// decode, or what it gives is not finite; then nothing happened.
 void take_step(std::span<const std::byte> delta, const RoundOptimizer& outer,
                RunState& state);
-// The step from the average itself, which has as many elements as parameters.
-void take_step(std::vector<float> average, const RoundOptimizer& outer,
-               RunState& state);
 
-// The payload of kRound.  steps: of a replica's updater.  residual: after the
-// round; empty if nothing is left out.
+// The payload of kRound but for the average, which is the entry's `rest`.
+// steps: of a replica's updater.  residual: after the round; empty if nothing
+// is left out.
 std::vector<std::byte> encode_round_record(const Round& round,
                                            const RoundOptimizer& outer,
                                            std::int64_t steps,

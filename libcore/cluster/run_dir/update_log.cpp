@@ -172,11 +172,12 @@ void UpdateLog::append(const LogEntry& entry) {
   if (file_ < 0) return;
   const auto head = encode_head(entry);
   const auto tail = encode_tail(entry);
-  std::array parts = {part_of(head), part_of(entry.payload), part_of(tail)};
+  std::array parts = {part_of(head), part_of(entry.payload),
+                      part_of(entry.rest), part_of(tail)};
   if (write_all(file_, parts)) {
     before_last_ = size_;
     size_ += static_cast<std::int64_t>(head.size() + entry.payload.size() +
-                                       tail.size());
+                                       entry.rest.size() + tail.size());
     return;
   }
   const std::string why = error_text();

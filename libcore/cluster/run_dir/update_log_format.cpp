@@ -78,7 +78,8 @@ std::array<std::byte, kEntryHeadBytes> encode_head(const LogEntry& entry) {
   std::array<std::byte, kEntryHeadBytes> out{};
   std::byte* const head = out.data();
   put(head, kLength,
-      std::uint64_t{kEntryHeadBytes + entry.payload.size() + kEntryTailBytes});
+      std::uint64_t{kEntryHeadBytes + entry.payload.size() +
+                    entry.rest.size() + kEntryTailBytes});
   put(head, kSequence, entry.sequence);
   put(head, kEpoch, entry.epoch);
   put(head, kFirst, entry.first);
@@ -96,7 +97,10 @@ std::array<std::byte, kEntryHeadBytes> encode_head(const LogEntry& entry) {
 
 std::array<std::byte, kEntryTailBytes> encode_tail(const LogEntry& entry) {
   std::array<std::byte, kEntryTailBytes> out{};
-  put(out.data(), 0, io::digest(entry.payload));
+  io::Digest digest;
+  digest.add(entry.payload);
+  digest.add(entry.rest);
+  put(out.data(), 0, digest.value());
   return out;
 }
 
@@ -105,6 +109,7 @@ void encode_entry(const LogEntry& entry, std::vector<std::byte>& out) {
   const auto tail = encode_tail(entry);
   out.insert(out.end(), head.begin(), head.end());
   out.insert(out.end(), entry.payload.begin(), entry.payload.end());
+  out.insert(out.end(), entry.rest.begin(), entry.rest.end());
   out.insert(out.end(), tail.begin(), tail.end());
 }
 

@@ -55,6 +55,8 @@ struct LogEntry {
   float scale = 1;  // parameters -= scale * update
 
   std::span<const std::byte> payload;  // memory of whoever made the entry
+  // To be written behind it, as a part of it; empty when it is read.
+  std::span<const std::byte> rest;
 
   // Whether it makes a new version of the parameters.
   bool moves() const {

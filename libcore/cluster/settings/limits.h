@@ -45,6 +45,9 @@ struct Limits {
   // their workers until the master pulls them, piece by piece, so that its
   // memory does not grow with their number.
   std::int64_t pull_from = std::int64_t{1} << 20;
+  // And from so many elements on the end of a round is worked out beside the
+  // master's loop.
+  std::int64_t end_aside_from = std::int64_t{1} << 24;
 };
 
 }  // namespace dl::cluster

@@ -38,6 +38,7 @@ void Epochs::begin_epoch() {
 }
 
 void Epochs::watch_training(bool stopping) {
+  if (context_.phase && context_.phase->closing()) return;
   if (guard_.watch_training(evaluation_ || stopping || time_is_up_))
     begin_again();
 }

@@ -51,6 +51,9 @@ class Phase {
   // settle() has added to it what members know.
   virtual bool at_boundary() const = 0;
   virtual void settle() {}
+  // Whether vectors of the state are being made beside it, which then must stay
+  // as it is; settle() ends that.
+  virtual bool closing() const { return false; }
   virtual Ranges committed() const = 0;
   // The mini-batches left out so far because of bad shards.
   Ranges passed_over() const { return table().passed_over_ranges(); }

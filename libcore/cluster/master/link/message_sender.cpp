@@ -111,7 +111,9 @@ SharedMessage MessageSender::state() {
 
 bool MessageSender::catch_up(Member& member) {
   const std::string had = std::exchange(member.had.run, "");
-  if (!context_.updates || had.empty()) return false;
+  // A round of averaging takes as much as the State.
+  if (!context_.updates || had.empty() || in_rounds(context_.settings.mode))
+    return false;
   bool sent = true;
   const auto send_one = [&](const LogEntry& entry) {
     Apply apply;

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "libcore/cluster/run_dir/replay.h"
@@ -281,6 +282,12 @@ void Master::turn(double seconds) {
     flush(worker);
   }
   coordinator->tick(now);
+  // An end of a round beside the loop lasts two turns at most.
+  if (++turns % 2 == 0)
+    while (context.phase && context.phase->closing()) {
+      std::this_thread::yield();
+      coordinator->tick(now);
+    }
 }
 
 void Worker::receive(Received received, Mode mode) {

@@ -116,6 +116,7 @@ struct Master {
   std::optional<Coordinator> coordinator;
   dl::data::Epoch order;
   double now = 100;
+  int turns = 0;
   int records = 0;     // that were read for workers
   RunState beginning;  // before anything is learnt
   // Sync: it hears of averages a turn later than they are made.

@@ -32,6 +32,16 @@ RunState start() {
 }
 
 // A round that half of the parameters' average fits into.
+std::vector<std::byte> payload_of(const Round& round,
+                                  const RoundOptimizer& outer,
+                                  std::int64_t steps,
+                                  std::span<const float> residual) {
+  std::vector<std::byte> payload =
+      encode_round_record(round, outer, steps, residual);
+  payload.insert(payload.end(), round.delta.begin(), round.delta.end());
+  return payload;
+}
+
 struct Made {
   Round round;
   std::vector<float> residual = std::vector<float>(kElements);
@@ -44,7 +54,7 @@ struct Made {
                                residual, round.delta);
     round.statistics = {6, 7};
     round.updater_state = {8, 9, 10};
-    payload = encode_round_record(round, kOuter, 2, residual);
+    payload = payload_of(round, kOuter, 2, residual);
     entry.kind = EntryKind::kRound;
     entry.sequence = 2;
     entry.first = 4;
@@ -112,7 +122,7 @@ TEST_CASE("a logged gradient is a step of the network's updater") {
   dl::exchange::encode_delta(gradient, {}, {}, round.delta);
   round.statistics = {6, 7};
   LogEntry entry = Made().entry;
-  const auto payload = encode_round_record(round, std::nullopt, 1, {});
+  const auto payload = payload_of(round, std::nullopt, 1, {});
   entry.payload = payload;
   apply_round(entry, state);
   REQUIRE(
@@ -134,7 +144,7 @@ TEST_CASE("a logged replica takes the place of the parameters") {
   round.updater_state = {8, 9, 10};
   LogEntry entry = Made().entry;
   const OuterOptimizer replace{OuterOptimizer::Kind::kReplace, 1, 0};
-  const auto payload = encode_round_record(round, replace, 4, {});
+  const auto payload = payload_of(round, replace, 4, {});
   entry.payload = payload;
   RunState state = start();
   apply_round(entry, state);
@@ -148,7 +158,7 @@ TEST_CASE("what is not averaged is not in a round") {
   const Made made;
   Round round = made.round;
   round.updater_state.clear();
-  const auto payload = encode_round_record(round, kOuter, 2, {});
+  const auto payload = payload_of(round, kOuter, 2, {});
   CHECK(payload.size() ==
         made.payload.size() - sizeof(float) * (3 + kElements));
   LogEntry entry = made.entry;

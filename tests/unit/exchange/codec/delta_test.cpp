@@ -136,6 +136,23 @@ TEST_CASE("what is sent and what is kept make up the delta") {
   }
 }
 
+TEST_CASE("a difference that is coded at once is as one that was made before") {
+  for (const double share : {1.0, 0.4, 0.01}) {
+    const std::vector<float> before = normal(5000, 31);
+    std::vector<float> after = before, delta(5000), none;
+    const std::vector<float> change = normal_among(5000, share, 32);
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      after[i] += change[i];
+      delta[i] = after[i] - before[i];
+    }
+    Bytes message;
+    encode_difference(after, before, message);
+    CHECK(message == encoded(delta, "f32", none));
+    after[4999] = std::numeric_limits<float>::infinity();
+    CHECK_THROWS_AS(encode_difference(after, before, message), Error);
+  }
+}
+
 TEST_CASE("f32 leaves zeros out where that is shorter, and loses nothing") {
   const auto bits_of = [](float v) {
     return v == 0 ? 0 : std::bit_cast<std::uint32_t>(v);

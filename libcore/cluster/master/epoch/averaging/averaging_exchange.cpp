@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "libcore/base/heap.h"
 #include "libcore/cluster/master/epoch/averaging/averaging_master.h"
 
 namespace dl::cluster {
@@ -96,15 +97,16 @@ void AveragingEpoch::take_mean(const Member& member, Mean mean) {
   if (found == rounds_.end() || !found->appointed.contains(member.number))
     throw Error{Code::kProtocol, "Mean: nobody asked for it"};
   OpenRound& round = *found;
-  if (round.parties == 0) return;
+  if (round.parties == 0 || round.missing == 0) return;
   if (!mean.why.empty()) return reduction_failed(round, mean.why);
   if (mean.parties != round.parties || !tells(member, mean, round))
     throw Error{Code::kProtocol, "Mean: another tells it"};
   if (const std::string why = fault_of(mean, round); !why.empty())
     return reduction_failed(round, why);
   if (!round.come.insert(mean.first).second) return;
-  round.mean.resize(context_.state.parameters.size() +
-                    context_.state.statistics.size());
+  if (round.mean.empty())
+    round.mean = large_zeros(context_.state.parameters.size() +
+                             context_.state.statistics.size());
   std::ranges::copy(mean.values, round.mean.begin() + mean.first);
   round.values_come += mean.values.size();
   if (round.values_come < round.mean.size()) return;

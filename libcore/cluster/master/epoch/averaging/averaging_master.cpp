@@ -35,7 +35,7 @@ AveragingEpoch::AveragingEpoch(RunContext& context)
   if (how().outer.has_velocity())
     state.velocity.resize(state.parameters.size());
   if (how().delta.lossy()) state.residual.resize(state.parameters.size());
-  look_at_state();
+  look_at(reach_of(state));
 }
 
 bool AveragingEpoch::done() const {
@@ -174,10 +174,12 @@ void AveragingEpoch::take_cut(OpenRound& round, Lease& lease,
 // Most Results free nobody who has something to do: all members and slots are
 // looked at some times a second, and as it is time for work to go out.
 void AveragingEpoch::tick() {
-  const bool due = std::exchange(changed_, false) || slots_wait_;
+  const bool due = std::exchange(changed_, false) || slots_wait_ ||
+                   (ending_ && ending_->ready());
   if (!due && context_.now < next_look_) return;
   next_look_ = context_.now +
                kLookForMember * static_cast<double>(context_.members.size());
+  end_rounds();
   watch_reduction();
   watch_pulls();
   cut_short();
@@ -199,7 +201,8 @@ std::int64_t AveragingEpoch::batches_of(const OpenRound& round,
 void AveragingEpoch::pass_over_slots() {
   if (context_.state.bad_shards.empty()) return;
   for (OpenRound& round : rounds_)
-    for (std::size_t slot = 0; slot < round.slots(); ++slot) {
+    for (std::size_t slot = 0; slot < round.slots() && round.missing > 0;
+         ++slot) {
       if (round.passed_over.contains(slot)) continue;
       const std::int64_t first = first_of(round, slot);
       std::int64_t left = batches_of(round, slot);
@@ -446,15 +449,6 @@ void AveragingEpoch::revoke_next(Member& member, const Lease& lease) {
   for (const Lease& later : table_.of(member.number))
     if (later.first == next)
       revoke(member, later, "what it goes on from was not done", false);
-}
-
-// The round after next begins before the next one ends, even if that is
-// complete: from which version it starts must not depend on who was fast.
-void AveragingEpoch::end_rounds() {
-  while (!rounds_.empty() && rounds_.front().missing == 0) {
-    end_round();
-    if (how().overlap) tick();
-  }
 }
 
 }  // namespace dl::cluster

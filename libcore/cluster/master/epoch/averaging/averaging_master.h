@@ -41,12 +41,14 @@
 #define DL_LIBCORE_CLUSTER_MASTER_EPOCH_AVERAGING_AVERAGING_MASTER_H_
 
 #include <deque>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "libcore/cluster/master/epoch/averaging/pulled_sums.h"
+#include "libcore/cluster/master/epoch/averaging/round_end.h"
 #include "libcore/cluster/master/epoch/phase.h"
 #include "libcore/cluster/run_dir/averaging_log.h"
 #include "libcore/cluster/tree/pieces.h"
@@ -68,8 +70,9 @@ class AveragingEpoch : public Phase {
   bool working(const Member& member) const override;
   bool done() const override;
   // The state is always that of the last round which is over.
-  bool at_boundary() const override { return unsaved_; }
-  void settle() override { unsaved_ = false; }
+  bool at_boundary() const override { return unsaved_ && !ending_; }
+  bool closing() const override { return ending_ != nullptr; }
+  void settle() override;
   Ranges committed() const override;
 
  protected:
@@ -199,17 +202,16 @@ class AveragingEpoch : public Phase {
   void forget_lost_offers();
 
   // averaging_round.cpp
-  void end_round();
-  RoundOptimizer optimizer(const OpenRound& round) const;
-  Round average(OpenRound& round, const RoundOptimizer& outer);
-  void code_and_step(OpenRound& round, const exchange::DeltaFormat& format,
-                     const RoundOptimizer& outer, std::vector<float>& residual,
-                     std::vector<std::byte>& coded);
+  void end_rounds();
+  bool end_round();
+  RoundAverage average_of(OpenRound& round) const;
   std::vector<float> average_of_deltas(OpenRound& round) const;
   std::vector<float> average_of_statistics(const OpenRound& round) const;
   std::vector<float> average_of_updater_state(const OpenRound& round) const;
-  void record(const OpenRound& round, const Round& coded,
-              const RoundOptimizer& outer);
+  RoundOptimizer optimizer(const OpenRound& round) const;
+  bool end_step(const OpenRound& round);
+  void begin_entry(const OpenRound& round);
+  void close(const OpenRound& round);
   void send(const OpenRound& round, Round message);
 
   void take_result(Member& member, Result result);
@@ -221,7 +223,7 @@ class AveragingEpoch : public Phase {
                      bool broken = false);
   // Results that are accepted must not make the state overflow, or sums on the
   // way.
-  void look_at_state();
+  void look_at(const Reach& reach);
   // Decodes an answer; returns why it cannot be used, or "".
   std::string fault_of(const Result& result, const Lease& lease,
                        std::vector<float>& delta) const;
@@ -237,7 +239,6 @@ class AveragingEpoch : public Phase {
               double loss_sum, std::size_t bytes);
   void settle(OpenRound& round, const std::vector<SlotCount>& counts);
   void revoke_next(Member& member, const Lease& lease);
-  void end_rounds();
 
   const AveragingSettings& how() const { return context_.settings.averaging; }
   // Whether gradients are averaged, for one step of the network's updater.
@@ -253,6 +254,7 @@ class AveragingEpoch : public Phase {
   data::Epoch order_;
   LeaseTable table_;
   std::deque<OpenRound> rounds_;
+  std::unique_ptr<RoundEnd> ending_;  // end of the first round, while it lasts
   std::int64_t done_ = 0;  // mini-batches of finished rounds
   bool unsaved_ = false;   // whether a round ended since the last checkpoint
   // When tick() has something to do: a round or a lease has ended, a slot waits

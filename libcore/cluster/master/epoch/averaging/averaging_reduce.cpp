@@ -71,7 +71,7 @@ void AveragingEpoch::take_reduced(const Member& member, Reduced reduced) {
   if (found == rounds_.end() || !found->appointed.contains(member.number))
     throw Error{Code::kProtocol, "Reduced: nobody asked for it"};
   OpenRound& round = *found;
-  if (round.groups.empty()) return;
+  if (round.groups.empty() || round.missing == 0) return;
   if (std::ranges::none_of(round.groups, [&](const ReduceGroup& group) {
         return std::cmp_equal(group.level, reduced.level) &&
                std::cmp_equal(group.first, reduced.first) &&
@@ -143,7 +143,7 @@ std::string AveragingEpoch::fault_of(std::span<const SlotCount> counts,
 
 // Makes workers send their results of it here.
 void AveragingEpoch::go_direct(OpenRound& round, const std::string& why) {
-  if (!round.is_elsewhere() || round.is_averaged) return;
+  if (!round.is_elsewhere() || round.is_averaged || round.missing == 0) return;
   round.groups.clear();
   round.parties = 0;
   round.reducers.clear();

@@ -26,21 +26,16 @@ std::string AveragingEpoch::fault_of(const Result& result, const Lease& lease,
 
 // With both open rounds: an average coded with a loss is of up to twice its
 // size, and enters the velocity as well.
-void AveragingEpoch::look_at_state() {
-  const RunState& state = context_.state;
-  const auto reach = [](const std::vector<float>& values) {
-    return static_cast<double>(largest_magnitude(values));
-  };
-  const double parameter = reach(state.parameters);
+void AveragingEpoch::look_at(const Reach& reach) {
   const double rate = std::max(1.0, how().outer.rate);
-  const double room = StepBound::kRoom - parameter - 4 * reach(state.velocity) -
-                      16 * rate * reach(state.residual);
+  const double room = StepBound::kRoom - reach.parameters -
+                      4 * reach.velocity - 16 * rate * reach.residual;
   most_value_ = StepBound::kRoom / static_cast<double>(std::max<std::int64_t>(
                                        1, context_.training.examples()));
   // How far the updater goes with a gradient does not follow from its size.
   most_delta_ =
       is_sync() ? most_value_
-                : std::min({StepBound::kProportion * std::max(1.0, parameter),
+                : std::min({StepBound::kProportion * std::max(1.0, reach.parameters),
                             std::max(0.0, room) / (16 * rate), most_value_});
 }
 

@@ -10,47 +10,142 @@
 
 namespace dl::cluster {
 
-void AveragingEpoch::end_round() {
-  RunState& state = context_.state;
-  const RoundOptimizer outer = optimizer(rounds_.front());
-  Round coded;
+// The round after next begins before the next one ends, even if that is
+// complete: from which version it starts must not depend on who was fast.
+void AveragingEpoch::end_rounds() {
+  while (!rounds_.empty() && rounds_.front().missing == 0) {
+    if (!end_round()) return;
+    if (how().overlap) tick();
+  }
+}
+
+// Returns false if the end is under way, and goes on when it is called again.
+bool AveragingEpoch::end_round() {
+  OpenRound& round = rounds_.front();
   try {
-    coded = average(rounds_.front(), outer);
+    if (!ending_)
+      ending_ = std::make_unique<RoundEnd>(
+          average_of(round), context_.state,
+          std::cmp_greater_equal(result_elements(),
+                                 context_.limits.end_aside_from));
+    if (!ending_->ready()) return false;
+    if (!ending_->stepped() && !end_step(round)) return false;
+    ending_->end_entry();
+  } catch (...) {
+    ending_.reset();
+    throw;
+  }
+  if (context_.updates) failpoint("master.after_log");
+  const OpenRound over = std::move(round);
+  rounds_.pop_front();
+  changed_ = true;
+  close(over);
+  return true;
+}
+
+// Ends the step, and begins the entry in the log, before anybody is told.
+// Returns whether that is over.
+bool AveragingEpoch::end_step(const OpenRound& round) {
+  try {
+    ending_->end_step();
   } catch (const Error& error) {
     if (error.code() != Code::kProtocol) throw;
     throw Error{Code::kConfig,
-                "round " + std::to_string(rounds_.front().version) +
+                "round " + std::to_string(round.version) +
                     " gives no parameters that are finite: " + error.what() +
-                    "; lower " + (outer ? "--outer-rate or " : "") +
+                    "; lower " + (is_sync() ? "" : "--outer-rate or ") +
                     "the learning rate"};
   }
-  const OpenRound round = std::move(rounds_.front());
-  rounds_.pop_front();
-  changed_ = true;
-  look_at_state();
-  state.version = round.version;
-  state.iteration += steps(round);
-  done_ = round.end;
-  unsaved_ = true;
-  if (round.whole)
-    context_.alone_seconds = (context_.now - round.opened) /
-                             static_cast<double>(round.end - round.first);
-
   const std::int64_t examples = round.all_examples();
-  state.count(round.end - round.first, examples, round.loss_sum(), 0, 0,
-              steps(round) == 1);
-  Json event = {{"round", state.version},
-                {"epoch", state.epoch},
+  Json event = {{"round", round.version},
+                {"epoch", context_.state.epoch},
                 {"first", round.first},
                 {"count", round.end - round.first},
                 {"slots", round.slots()},
                 {"examples", examples},
                 {"loss", round.loss_sum() / static_cast<double>(examples)},
-                {"bytes", coded.delta.size()}};
+                {"bytes", ending_->round().delta.size()}};
   if (round.by_parties()) event["parties"] = round.reducers.size();
   context_.events.write("round", std::move(event));
-  record(round, coded, outer);
-  send(round, std::move(coded));
+  if (context_.updates) begin_entry(round);
+  return ending_->ready();
+}
+
+void AveragingEpoch::begin_entry(const OpenRound& round) {
+  LogEntry entry;
+  entry.kind = EntryKind::kRound;
+  entry.sequence = round.version;
+  entry.epoch = context_.state.epoch;
+  entry.first = round.first;
+  entry.count = round.end - round.first;
+  entry.examples = round.all_examples();
+  entry.loss_sum = round.loss_sum();
+  ending_->begin_entry(*context_.updates, entry, steps(round));
+}
+
+// The state becomes that after the round, and all are told.
+void AveragingEpoch::close(const OpenRound& round) {
+  RunState& state = context_.state;
+  look_at(ending_->move_into(state));
+  Round message = ending_->take_round();
+  ending_.reset();
+  state.statistics = message.statistics;
+  if (averages_updater()) state.updater_state = message.updater_state;
+  state.version = round.version;
+  state.iteration += steps(round);
+  done_ = round.end;
+  unsaved_ = true;
+  if (!round.whole) {
+    context_.round_digests[message.version] = message.digest;
+    while (context_.round_digests.size() > RunContext::kRoundDigests)
+      context_.round_digests.erase(context_.round_digests.begin());
+  } else {
+    context_.alone_seconds = (context_.now - round.opened) /
+                             static_cast<double>(round.end - round.first);
+  }
+  state.count(round.end - round.first, round.all_examples(), round.loss_sum(),
+              0, 0, steps(round) == 1);
+  send(round, std::move(message));
+}
+
+// A checkpoint has what is under way.
+void AveragingEpoch::settle() {
+  while (ending_) {
+    ending_->wait();
+    end_rounds();
+  }
+  unsaved_ = false;
+}
+
+// Takes the vectors out of the round.
+RoundAverage AveragingEpoch::average_of(OpenRound& round) const {
+  const RunState& state = context_.state;
+  RoundAverage average;
+  average.outer = optimizer(round);
+  average.whole = round.whole;
+  // As many elements as all replicas sent: their choices differ.
+  average.format = how().delta;
+  average.format.density = std::min(
+      1.0, average.format.density * static_cast<double>(round.slots()));
+  Round& message = average.round;
+  message.version = round.version;
+  if (average.outer) message.momentum = average.outer->momentum;
+  message.iteration = state.iteration;
+  message.epoch = state.epoch;
+  message.factor = state.step_factor;
+  message.statistics = average_of_statistics(round);
+  state.constrain.keep_frozen(message.statistics, state.statistics);
+  if (averages_updater())
+    message.updater_state = average_of_updater_state(round);
+  if (!all_finite(message.statistics) || !all_finite(message.updater_state))
+    throw Error{Code::kConfig,
+                "round " + std::to_string(round.version) +
+                    " gives statistics that are not finite; lower the "
+                    "learning rate"};
+  // Without an example there is no gradient, which is not one of zeros.
+  if (!is_sync() || round.all_examples() > 0)
+    average.average = average_of_deltas(round);
+  return average;
 }
 
 RoundOptimizer AveragingEpoch::optimizer(const OpenRound& round) const {
@@ -62,57 +157,6 @@ RoundOptimizer AveragingEpoch::optimizer(const OpenRound& round) const {
   return outer;
 }
 
-// The message for everybody; takes the step from it. The state is as it was if
-// it throws: kProtocol, what comes out is not finite.
-Round AveragingEpoch::average(OpenRound& round, const RoundOptimizer& outer) {
-  RunState& state = context_.state;
-  Round coded;
-  coded.version = round.version;
-  if (outer) coded.momentum = outer->momentum;
-  coded.iteration = state.iteration;
-  coded.epoch = state.epoch;
-  coded.factor = state.step_factor;
-  coded.statistics = average_of_statistics(round);
-  state.constrain.keep_frozen(coded.statistics, state.statistics);
-  if (averages_updater()) coded.updater_state = average_of_updater_state(round);
-  if (!all_finite(coded.statistics) || !all_finite(coded.updater_state))
-    throw Error{Code::kProtocol, "its statistics are not finite"};
-  // As many elements as all replicas sent: their choices differ.
-  exchange::DeltaFormat format = how().delta;
-  format.density =
-      std::min(1.0, format.density * static_cast<double>(round.slots()));
-  std::vector<float> residual = state.residual;
-  // Without an example there is no gradient, which is not one of zeros.
-  if (!is_sync() || round.all_examples() > 0)
-    code_and_step(round, format, outer, residual, coded.delta);
-  if (!round.whole) {
-    coded.digest = io::digest(std::as_bytes(std::span(state.parameters)));
-    context_.round_digests[coded.version] = coded.digest;
-    while (context_.round_digests.size() > RunContext::kRoundDigests)
-      context_.round_digests.erase(context_.round_digests.begin());
-  }
-  state.residual = std::move(residual);
-  state.statistics = coded.statistics;
-  if (averages_updater()) state.updater_state = coded.updater_state;
-  return coded;
-}
-
-// The step from what is coded.  Each vector takes as much memory as the
-// parameters, so there are as few of them at a time as can be.
-void AveragingEpoch::code_and_step(OpenRound& round,
-                                   const exchange::DeltaFormat& format,
-                                   const RoundOptimizer& outer,
-                                   std::vector<float>& residual,
-                                   std::vector<std::byte>& coded) {
-  std::vector<float> average = average_of_deltas(round);
-  exchange::encode_delta(average, format, residual, coded);
-  if (!format.lossy())
-    return take_step(std::move(average), outer, context_.state);
-  average = std::vector<float>();
-  take_step(coded, outer, context_.state);
-}
-
-// Takes the vectors of the slots out of the round.
 std::vector<float> AveragingEpoch::average_of_deltas(OpenRound& round) const {
   if (!round.is_averaged) {
     std::vector<float> average = round.deltas.result();
@@ -136,25 +180,6 @@ std::vector<float> AveragingEpoch::average_of_updater_state(
   if (!round.is_averaged) return round.updater_state.result();
   return {round.mean.end() - std::ssize(context_.state.updater_state),
           round.mean.end()};
-}
-
-// Writes it to the log, before anybody is told of it.
-void AveragingEpoch::record(const OpenRound& round, const Round& coded,
-                            const RoundOptimizer& outer) {
-  if (!context_.updates) return;
-  const std::vector<std::byte> payload =
-      encode_round_record(coded, outer, steps(round), context_.state.residual);
-  LogEntry entry;
-  entry.kind = EntryKind::kRound;
-  entry.sequence = round.version;
-  entry.epoch = context_.state.epoch;
-  entry.first = round.first;
-  entry.count = round.end - round.first;
-  entry.examples = round.all_examples();
-  entry.loss_sum = round.loss_sum();
-  entry.payload = payload;
-  context_.updates->append(entry);
-  failpoint("master.after_log");
 }
 
 // Members that it does not reach are sent State, and so are those that were not

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/base/heap.h"
 #include "libcore/cluster/protocol/message_sync.h"
 #include "libcore/exchange/rules/average.h"
 
@@ -128,7 +129,7 @@ void PulledSums::average() {
       }
       sums.put(i, std::move(values), static_cast<double>(slot.count.examples));
     }
-    mean_.resize(elements_);
+    if (mean_.empty()) mean_ = large_zeros(elements_);
     std::ranges::copy(sums.result(),
                       mean_.begin() + static_cast<std::ptrdiff_t>(first));
   }

@@ -18,6 +18,12 @@ Limits pulled(Limits limits = {}) {
   return limits;
 }
 
+// Ends of rounds have a thread of their own.
+Limits aside(Limits limits = {}) {
+  limits.end_aside_from = 1;
+  return limits;
+}
+
 Settings averaging(std::int64_t workers, UpdaterState policy) {
   Settings s = settings(Mode::kAveraging);
   s.averaging.workers = workers;
@@ -62,6 +68,27 @@ TEST_CASE("Results that are pulled average to the same whatever dies") {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
       INFO("seed " << seed);
       check_equal(disturbed(s, seed, pulled()), want);
+    }
+  }
+}
+
+TEST_CASE("rounds that end beside the loop end with the same bits") {
+  Settings overlap = averaging(3, UpdaterState::kReset);
+  overlap.averaging.overlap = true;
+  Settings lossy = averaging(3, UpdaterState::kKeep);
+  lossy.averaging.delta = exchange::DeltaFormat::parse("int8");
+  for (const Settings& s : {averaging(3, UpdaterState::kAverage), overlap,
+                            lossy, in_sync(3), in_sync(9)}) {
+    const RunState want = undisturbed(s, 3);
+    check_equal(undisturbed(s, 3, aside()), want);
+    check_equal(undisturbed(s, 3, aside(pulled())), want);
+  }
+  for (const Settings& s :
+       {averaging(3, UpdaterState::kAverage), in_sync(3)}) {
+    const RunState want = undisturbed(s, 3);
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      INFO("seed " << seed);
+      check_equal(disturbed(s, seed, aside()), want);
     }
   }
 }
