@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <climits>
 #include <cstdint>
 #include <cstdlib>  // says which C library it is
@@ -14,20 +13,6 @@
 #endif
 
 namespace dl {
-
-namespace {
-
-// The pages that are the block's alone.
-std::span<std::byte> whole_pages(std::span<std::byte> block) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::size_t past =
-      reinterpret_cast<std::uintptr_t>(block.data()) % page;
-  const std::size_t skip = std::min(block.size(), past == 0 ? 0 : page - past);
-  const std::span<std::byte> rest = block.subspan(skip);
-  return rest.first(rest.size() / page * page);
-}
-
-}  // namespace
 
 void keep_freed_memory() {
 #ifdef __GLIBC__
@@ -55,21 +40,11 @@ void HeapTrimmer::freed(std::size_t bytes) {
 void give_back_pages(std::span<std::byte> block) {
   constexpr std::size_t kLeast = std::size_t{256} << 20;
   if (block.size() < kLeast) return;
-  const std::span<std::byte> pages = whole_pages(block);
-  madvise(pages.data(), pages.size(), MADV_DONTNEED);
-}
-
-std::vector<float> large_zeros(std::size_t count) {
-  constexpr std::size_t kLarge = std::size_t{2} << 20;
-  std::vector<float> zeros;
-  zeros.reserve(count);
-  if (count * sizeof(float) >= 2 * kLarge) {
-    const std::span<std::byte> pages = whole_pages(
-        {reinterpret_cast<std::byte*>(zeros.data()), count * sizeof(float)});
-    madvise(pages.data(), pages.size(), MADV_HUGEPAGE);
-  }
-  zeros.resize(count);
-  return zeros;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t past =
+      reinterpret_cast<std::uintptr_t>(block.data()) % page;
+  const auto whole = block.subspan(past == 0 ? 0 : page - past);
+  madvise(whole.data(), whole.size() / page * page, MADV_DONTNEED);
 }
 
 }  // namespace dl

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 namespace dl {
 
@@ -34,10 +33,6 @@ class HeapTrimmer {
 // its contents, which are lost: where it is written again it takes new ones.
 // Clearing those takes time, so a block below 256 MiB stays as it is.
 void give_back_pages(std::span<std::byte> block);
-
-// So many zeros.  Many of them lie in large pages where the system gives these,
-// which takes a quarter of the time to clear them.
-std::vector<float> large_zeros(std::size_t count);
 
 }  // namespace dl
 

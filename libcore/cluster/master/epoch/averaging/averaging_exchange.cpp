@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "libcore/base/heap.h"
 #include "libcore/cluster/master/epoch/averaging/averaging_master.h"
 
 namespace dl::cluster {
@@ -103,13 +102,10 @@ void AveragingEpoch::take_mean(const Member& member, Mean mean) {
     throw Error{Code::kProtocol, "Mean: another tells it"};
   if (const std::string why = fault_of(mean, round); !why.empty())
     return reduction_failed(round, why);
-  if (!round.come.insert(mean.first).second) return;
-  if (round.mean.empty())
-    round.mean = large_zeros(context_.state.parameters.size() +
-                             context_.state.statistics.size());
-  std::ranges::copy(mean.values, round.mean.begin() + mean.first);
-  round.values_come += mean.values.size();
-  if (round.values_come < round.mean.size()) return;
+  const std::size_t count = mean.values.size();
+  if (!round.come.emplace(mean.first, std::move(mean.values)).second) return;
+  round.values_come += count;
+  if (round.values_come < result_elements()) return;
   context_.reduction = {};
   round.is_averaged = true;
   settle(round, mean.counts);

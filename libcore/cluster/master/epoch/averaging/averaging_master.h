@@ -42,6 +42,7 @@
 
 #include <deque>
 #include <memory>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -105,16 +106,16 @@ class AveragingEpoch : public Phase {
     std::uint64_t parties = 0;
     std::vector<std::uint64_t> reducers;  // members; parties in their order
     std::vector<Piece> pieces;            // pieces of the parties' average
-    std::set<std::int64_t> come;  // pieces that have come, by first element
+    // Pieces of it that have come, by first element, and their elements.
+    std::map<std::int64_t, std::vector<float>> come;
     std::size_t values_come = 0;
 
     std::optional<PulledSums> pull;  // Results that wait for the master
     std::vector<double> pulled_at;   // time when a slot was last asked, or sent
 
-    // The average of the parties or of pulled Results: parameters, statistics,
-    // updater state.
+    // The average of pulled Results: parameters, statistics, updater state.
     std::vector<float> mean;
-    bool is_averaged = false;  // whether mean is complete
+    bool is_averaged = false;  // whether mean is complete, or all has come
     // Members that were ever told to sum something of the round.
     std::set<std::uint64_t> appointed;
     double all_elsewhere =

@@ -147,6 +147,7 @@ void AveragingEpoch::go_direct(OpenRound& round, const std::string& why) {
   round.groups.clear();
   round.parties = 0;
   round.reducers.clear();
+  round.come.clear();
   for (const auto& [id, lease] : table_.leases())
     if (lease.first >= round.first && lease.first < round.end)
       elsewhere_.erase(id);

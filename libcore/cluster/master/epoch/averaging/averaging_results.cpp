@@ -169,7 +169,7 @@ void AveragingEpoch::reject_result(Member& member, const Lease& lease,
 // no lease.
 void AveragingEpoch::settle(OpenRound& round,
                             const std::vector<SlotCount>& counts) {
-  const std::size_t bytes = sizeof(float) * round.mean.size() / counts.size();
+  const std::size_t bytes = sizeof(float) * result_elements() / counts.size();
   for (const SlotCount& slot : counts)
     if (slot.lease != 0)
       settle(round, Lease(*table_.find(slot.lease, slot.fence)), slot.examples,

@@ -145,6 +145,7 @@ RoundAverage AveragingEpoch::average_of(OpenRound& round) const {
   // Without an example there is no gradient, which is not one of zeros.
   if (!is_sync() || round.all_examples() > 0)
     average.average = average_of_deltas(round);
+  if (round.by_parties()) average.pieces = std::move(round.come);
   return average;
 }
 
@@ -158,21 +159,27 @@ RoundOptimizer AveragingEpoch::optimizer(const OpenRound& round) const {
 }
 
 std::vector<float> AveragingEpoch::average_of_deltas(OpenRound& round) const {
-  if (!round.is_averaged) {
-    std::vector<float> average = round.deltas.result();
-    round.deltas = exchange::Average(0, 0);
-    return average;
-  }
-  std::vector<float> average = std::exchange(round.mean, {});
-  average.resize(context_.state.parameters.size());
+  if (round.is_averaged) return std::exchange(round.mean, {});
+  std::vector<float> average = round.deltas.result();
+  round.deltas = exchange::Average(0, 0);
   return average;
 }
 
 std::vector<float> AveragingEpoch::average_of_statistics(
     const OpenRound& round) const {
+  const std::size_t from = context_.state.parameters.size();
+  const std::size_t count = context_.state.statistics.size();
   if (!round.is_averaged) return round.statistics.result();
-  const auto begin = round.mean.begin() + std::ssize(context_.state.parameters);
-  return {begin, begin + std::ssize(context_.state.statistics)};
+  if (!round.by_parties()) {
+    const auto begin = round.mean.begin() + static_cast<std::ptrdiff_t>(from);
+    return {begin, begin + static_cast<std::ptrdiff_t>(count)};
+  }
+  std::vector<float> average(count);
+  for (const auto& [at, piece] : round.come)
+    for (std::size_t i = static_cast<std::size_t>(at) + piece.size();
+         i > std::max(from, static_cast<std::size_t>(at)); --i)
+      average[i - 1 - from] = piece[i - 1 - static_cast<std::size_t>(at)];
+  return average;
 }
 
 std::vector<float> AveragingEpoch::average_of_updater_state(

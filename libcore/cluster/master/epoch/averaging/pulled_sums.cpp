@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "libcore/base/error.h"
-#include "libcore/base/heap.h"
 #include "libcore/cluster/protocol/message_sync.h"
 #include "libcore/exchange/rules/average.h"
 
@@ -129,9 +128,11 @@ void PulledSums::average() {
       }
       sums.put(i, std::move(values), static_cast<double>(slot.count.examples));
     }
-    if (mean_.empty()) mean_ = large_zeros(elements_);
-    std::ranges::copy(sums.result(),
-                      mean_.begin() + static_cast<std::ptrdiff_t>(first));
+    // Not more than is there, as clearing the rest takes long.
+    mean_.reserve(elements_);
+    mean_.resize(first);
+    const std::vector<float> mean = sums.result();
+    mean_.insert(mean_.end(), mean.begin(), mean.end());
   }
   if (!complete() || !counts_.empty()) return;
   for (Slot& slot : slots_) {

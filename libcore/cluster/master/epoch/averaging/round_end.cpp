@@ -1,10 +1,12 @@
 #include "libcore/cluster/master/epoch/averaging/round_end.h"
 
+#include <algorithm>
 #include <chrono>
 #include <span>
 #include <system_error>
 #include <utility>
 
+#include "libcore/base/heap.h"
 #include "libcore/cluster/health/step_bound.h"
 #include "libcore/exchange/codec/delta.h"
 #include "libcore/io/digest.h"
@@ -15,6 +17,21 @@ namespace {
 
 double reach(std::span<const float> values) {
   return static_cast<double>(largest_magnitude(values));
+}
+
+// Copies the pieces to their places, and frees each; those behind the end are
+// left out.
+void join(std::map<std::int64_t, std::vector<float>>& pieces,
+          std::span<float> values) {
+  HeapTrimmer trimmer;
+  for (auto& [at, piece] : pieces) {
+    const auto first = std::min(static_cast<std::size_t>(at), values.size());
+    const auto to = values.subspan(first);
+    std::ranges::copy(
+        std::span(piece).first(std::min(piece.size(), to.size())), to.begin());
+    trimmer.freed(sizeof(float) * piece.size());
+    piece = std::vector<float>();
+  }
 }
 
 template <typename Result>
@@ -63,6 +80,8 @@ RoundEnd::Made RoundEnd::step(RoundAverage average, const RunState& state) {
   made.residual = state.residual;
   if (average.average) {
     std::vector<float> values = std::move(*average.average);
+    values.resize(state.parameters.size());
+    join(average.pieces, values);
     exchange::encode_delta(values, average.format, made.residual,
                            made.round.delta);
     // All take the step from what was coded.

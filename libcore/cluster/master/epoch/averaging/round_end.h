@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -31,9 +32,11 @@ Reach reach_of(const RunState& state);
 // A round that has all of its slots.
 struct RoundAverage {
   Round round;  // the message for everybody, but for delta and digest
-  // The average of the slots' vectors; nothing: there is no step, as in sync
-  // no slot had an example.
+  // The average of the slots' vectors, of which the parameters' part counts;
+  // nothing: there is no step, as in sync no slot had an example.
   std::optional<std::vector<float>> average;
+  // Pieces to be copied into it, by first element.
+  std::map<std::int64_t, std::vector<float>> pieces = {};
   exchange::DeltaFormat format;
   RoundOptimizer outer;
   bool whole = false;  // whether the average is a replica's own parameters
