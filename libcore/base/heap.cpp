@@ -32,14 +32,13 @@ void trim_heap() {
 void HeapTrimmer::freed(std::size_t bytes) {
   constexpr std::size_t kTrim = std::size_t{32} << 20;
   bytes_ += bytes;
-  if (bytes_ < kTrim) return;
+  if (!trims_ || bytes_ < kTrim) return;
   trim_heap();
   bytes_ = 0;
 }
 
 void give_back_pages(std::span<std::byte> block) {
-  constexpr std::size_t kLeast = std::size_t{256} << 20;
-  if (block.size() < kLeast) return;
+  if (block.size() < kWorthGivingBack) return;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t past =
       reinterpret_cast<std::uintptr_t>(block.data()) % page;

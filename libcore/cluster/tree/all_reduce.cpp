@@ -39,6 +39,7 @@ void AllReduce::begin_session(const Sizes& sizes) {
   pulled_.clear();
   over_ = newest_ = taken_ = 0;
   for_master_.clear();
+  trimmer_ = HeapTrimmer(sizeof(float) * elements());
 }
 
 void AllReduce::from_master(const Message& message) {
@@ -229,6 +230,7 @@ void AllReduce::average(std::uint64_t round, const Group& group,
     mean.counts.clear();
     mean.why = error.what();
   }
+  trimmer_.freed(sizeof(float) * count * gathering.parts.size());
   gathering.parts.clear();
   gathering.done = true;
   failpoint("worker.before_mean");
@@ -362,8 +364,9 @@ void AllReduce::give_held() {
 void AllReduce::end_rounds(std::uint64_t version) {
   over_ = std::max(over_, version);
   std::erase_if(open_, [&](const auto& e) { return e.first <= version; });
-  std::erase_if(own_,
-                [&](const auto& e) { return e.second.what.round <= version; });
+  const std::size_t slots = std::erase_if(
+      own_, [&](const auto& e) { return e.second.what.round <= version; });
+  trimmer_.freed(sizeof(float) * elements() * slots);
   std::erase_if(direct_, [&](std::uint64_t r) { return r <= version; });
   std::erase_if(pulled_, [&](std::uint64_t r) { return r <= version; });
 }

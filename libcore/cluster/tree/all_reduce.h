@@ -30,6 +30,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/base/heap.h"
 #include "libcore/cluster/protocol/message.h"
 #include "libcore/cluster/tree/pieces.h"
 #include "libcore/cluster/tree/reducer_link.h"
@@ -162,6 +163,7 @@ class AllReduce {
   std::uint64_t over_ = 0, newest_ = 0;
   std::uint64_t taken_ = 0;  // last round whose step was passed on
   std::vector<Message> for_master_;
+  HeapTrimmer trimmer_{0};
 };
 
 }  // namespace dl::cluster

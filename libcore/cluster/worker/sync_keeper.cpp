@@ -101,7 +101,7 @@ void SyncKeeper::read_pieces(Round& round) {
     from = from.first(from.size() - last.size());
   };
   std::size_t statistics = statistics_.size(), gradients = gradient_.size();
-  HeapTrimmer trimmer;
+  HeapTrimmer trimmer(gradient_.size_bytes());
   for (std::vector<std::byte>& bytes : round.pieces) {
     std::span<const std::byte> piece = bytes;
     take(piece, statistics_, statistics);

@@ -23,7 +23,7 @@ double reach(std::span<const float> values) {
 // left out.
 void join(std::map<std::int64_t, std::vector<float>>& pieces,
           std::span<float> values) {
-  HeapTrimmer trimmer;
+  HeapTrimmer trimmer(values.size_bytes());
   for (auto& [at, piece] : pieces) {
     const auto first = std::min(static_cast<std::size_t>(at), values.size());
     const auto to = values.subspan(first);
