@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <random>
 
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
@@ -93,6 +94,24 @@ TEST_CASE("the zstd program reads our frames and we read its") {
   CHECK(decompress_frame(unsized, 1 << 20) == content);
   const auto small = [&] { decompress_frame(unsized, 299999); };
   CHECK(damage_of(small).find("more than the limit") != std::string::npos);
+}
+
+TEST_CASE("noise is passed through, and nothing is searched in it") {
+  std::mt19937 random(1);
+  Bytes noise(1 << 20);
+  for (std::byte& byte : noise) byte = static_cast<std::byte>(random());
+  const Bytes text = random_bytes(1 << 20);
+  FrameCompressor compressor;
+  const Bytes before = compressor.compress(text);
+  CHECK(before.size() < text.size() * 6 / 10);
+  Bytes twice = noise;
+  twice.insert(twice.end(), noise.begin(), noise.end());
+  const Bytes frame = compressor.compress(twice);
+  CHECK(frame.size() > twice.size());
+  CHECK(frame.size() < twice.size() + 200);
+  CHECK(decompress_frame(frame, 1 << 26) == twice);
+  // It does not change how the next frame is compressed.
+  CHECK(compressor.compress(text) == before);
 }
 
 TEST_CASE("a bomb is refused by its size, stated or not") {
