@@ -7,9 +7,11 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/data/statistics/pixel_sums.h"
 
 namespace dl::data {
 namespace {
@@ -84,42 +86,6 @@ std::int64_t add_up(const Rows& rows, const T* values, Sums<Doubles>& sums) {
   return count;
 }
 
-// The same of pixels without a mask, in lanes that are a multiple of a pixel:
-// sums of whole numbers are exact in any type and order.
-template <std::size_t N>
-std::int64_t add_up(const Rows& rows, const std::uint8_t* values,
-                    Sums<std::array<double, N>>& sums) {
-  if (!rows.used.empty())
-    return add_up<std::uint8_t, std::array<double, N>>(rows, values, sums);
-  constexpr std::size_t kLanes = 16 * N, kMost = 1 << 20;
-  const std::size_t all = static_cast<std::size_t>(rows.rows) * N;
-  for (std::size_t at = 0; at < all;) {
-    std::array<std::uint32_t, kLanes> sum{};
-    std::array<std::uint8_t, kLanes> min, max{};
-    min.fill(255);
-    const std::size_t blocks = std::min(kMost, (all - at) / kLanes);
-    for (std::size_t b = 0; b < blocks; ++b, at += kLanes)
-      for (std::size_t l = 0; l < kLanes; ++l) {
-        const std::uint8_t value = values[at + l];
-        sum[l] += value;
-        min[l] = std::min(min[l], value);
-        max[l] = std::max(max[l], value);
-      }
-    if (blocks < kMost)  // the rest
-      for (std::size_t l = 0; at < all; ++l, ++at) {
-        sum[l] += values[at];
-        min[l] = std::min(min[l], values[at]);
-        max[l] = std::max(max[l], values[at]);
-      }
-    for (std::size_t l = 0; l < kLanes; ++l) {
-      sums.mean[l % N] += sum[l];
-      sums.min[l % N] = std::min<double>(sums.min[l % N], min[l]);
-      sums.max[l % N] = std::max<double>(sums.max[l % N], max[l]);
-    }
-  }
-  return rows.rows;
-}
-
 // Two passes over the values at hand: exact where one pass would cancel.
 // Returns how many rows there are.
 template <typename T, typename Doubles>
@@ -167,6 +133,21 @@ void gather_few(const Rows& rows, const T* values, const std::string& name,
   out.max.assign(sums.max.begin(), sums.max.end());
 }
 
+void gather_pixels(const Rows& rows, const std::uint8_t* values,
+                   Statistics& out) {
+  const std::vector<PixelSums> sums =
+      sums_of_pixels(values, static_cast<std::size_t>(rows.rows),
+                     static_cast<std::size_t>(rows.columns));
+  out.count = rows.rows;
+  for (std::size_t c = 0; c < sums.size() && rows.rows > 0; ++c) {
+    out.mean[c] =
+        static_cast<double>(sums[c].sum) / static_cast<double>(rows.rows);
+    out.m2[c] = sums[c].spread(static_cast<std::uint64_t>(rows.rows));
+    out.min[c] = sums[c].min;
+    out.max[c] = sums[c].max;
+  }
+}
+
 template <typename T>
 void gather(const Rows& rows, const T* values, const std::string& name,
             Statistics& out) {
@@ -175,6 +156,9 @@ void gather(const Rows& rows, const T* values, const std::string& name,
   out.m2.assign(columns, 0);
   out.min.assign(columns, std::numeric_limits<double>::infinity());
   out.max.assign(columns, -std::numeric_limits<double>::infinity());
+  if constexpr (std::is_same_v<T, std::uint8_t>)
+    if (rows.used.empty() && (columns == 1 || columns == 3))
+      return gather_pixels(rows, values, out);
   if (columns == 1) return gather_few<1>(rows, values, name, out);
   if (columns == 3) return gather_few<3>(rows, values, name, out);
   Sums<std::span<double>> sums{out.mean, out.m2, out.min, out.max};
