@@ -1,7 +1,7 @@
 """Speed of dl-preprocess images beside Pillow and torchvision, in ratios of user time.
 
-One process each, in turns, best of three: files to arrays, and for us to a stream on
-/dev/null as well, with statistics and compression.  A stream of JPEG is also read, as a
+One process each, in turns, best of three: files to arrays (ours by peer-decode), and to a
+stream on /dev/null, with statistics and compression.  A stream of JPEG is also read, as a
 worker reads it, to pixels.  torchvision where it is installed.
 usage: pictures_speed.py [CIFAR-10's pictures, a tar archive]
 """
@@ -57,6 +57,7 @@ def compare(name, folder, size):
     ours = ["dl-preprocess", "images", "-q", "--no-labels", "--threads", 1, "--size", f"{size}x{size}", "--fit", "stretch"]
     programs = {
         "ours": [*ours, folder],
+        "ours, to arrays": ["peer-decode", folder, f"{size}x{size}"],
         "ours, scaled decoding": [*ours, "--scaled-decoding", folder],
         "Pillow": [sys.executable, "-c", PILLOW, folder, size],
         "Pillow, draft": [sys.executable, "-c", PILLOW, folder, size, "draft"],
