@@ -7,14 +7,13 @@
 #include <cmath>
 
 #include "libcore/nn/augment/pixels.h"
+#include "libcore/nn/augment/planes.h"
 
 namespace dl::nn::augment {
 namespace {
 
 // Cutting off after adding it rounds numbers from 0 on, as Pillow does.
 constexpr double kToNearest = 0.5;
-
-using Table = std::array<std::uint8_t, 256>;
 
 // As Pillow blends, from `base` to `value` and beyond.
 std::uint8_t blended(int base, int value, float factor) {
@@ -32,9 +31,9 @@ Table table_of(const Function& function) {
 }
 
 // The weights of red, green and blue, as Pillow has them.
-std::uint8_t grey_of(const std::uint8_t* rgb) {
+std::uint8_t grey_of(unsigned r, unsigned g, unsigned b) {
   return static_cast<std::uint8_t>(
-      (rgb[0] * 19595U + rgb[1] * 38470U + rgb[2] * 7471U + 0x8000U) >> 16);
+      (r * 19595U + g * 38470U + b * 7471U + 0x8000U) >> 16);
 }
 
 // Each value of a channel by a table that follows from their frequencies.
@@ -52,10 +51,10 @@ void map_channels(const Picture& picture, const Function& function) {
   }
 }
 
-DL_WIDE_LOOP void blend_with(std::uint8_t* values, std::size_t n, int base,
-                             float factor) {
-  for (std::size_t i = 0; i < n; ++i)
-    values[i] = blended(base, values[i], factor);
+void blend_with(const Picture& picture, int base, double factor) {
+  map_values(picture.all(), table_of([&](int i) {
+               return blended(base, i, static_cast<float>(factor));
+             }));
 }
 
 DL_WIDE_LOOP void invert_values_from(std::uint8_t* values, std::size_t n,
@@ -67,17 +66,13 @@ DL_WIDE_LOOP void invert_values_from(std::uint8_t* values, std::size_t n,
   }
 }
 
-DL_WIDE_LOOP void blend_with_grey(std::uint8_t* rgb, std::size_t pixels,
-                                  float factor) {
-  for (std::size_t i = 0; i < pixels; ++i) {
-    std::uint8_t* p = rgb + 3 * i;
-    const int grey = grey_of(p);
-    const std::uint8_t r = blended(grey, p[0], factor),
-                       g = blended(grey, p[1], factor),
-                       b = blended(grey, p[2], factor);
-    p[0] = r;
-    p[1] = g;
-    p[2] = b;
+DL_WIDE_LOOP void blend_with_grey(Planes& planes, float factor) {
+  for (std::size_t i = 0; i < Planes::kPixels; ++i) {
+    const std::uint8_t r = planes.r[i], g = planes.g[i], b = planes.b[i];
+    const int grey = grey_of(r, g, b);
+    planes.r[i] = blended(grey, r, factor);
+    planes.g[i] = blended(grey, g, factor);
+    planes.b[i] = blended(grey, b, factor);
   }
 }
 
@@ -95,121 +90,48 @@ DL_WIDE_LOOP void blend_rows(std::uint8_t* __restrict out,
   }
 }
 
-DL_WIDE_LOOP std::int64_t sum_of_grey(const std::uint8_t* rgb,
-                                      std::size_t pixels) {
+DL_WIDE_LOOP std::uint32_t sum_of_grey(const Planes& planes) {
   std::uint32_t sum = 0;
-  for (std::size_t i = 0; i < pixels; ++i) sum += grey_of(rgb + 3 * i);
+  for (std::size_t i = 0; i < Planes::kPixels; ++i)
+    sum += grey_of(planes.r[i], planes.g[i], planes.b[i]);
   return sum;
 }
 
 DL_WIDE_LOOP void fill_with_grey(std::uint8_t* rgb, std::size_t pixels) {
   for (std::size_t i = 0; i < pixels; ++i) {
     std::uint8_t* p = rgb + 3 * i;
-    p[0] = p[1] = p[2] = grey_of(p);
-  }
-}
-
-// Pixels on their way through hue, saturation and value, in the types that
-// Pillow has for each number.
-constexpr std::size_t kBlock = 64;
-struct Colors {
-  std::array<float, kBlock> r, g, b, most, hue, saturation;
-};
-
-DL_WIDE_LOOP void take_block(Colors& c, const std::uint8_t* rgb) {
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    c.r[i] = rgb[3 * i];
-    c.g[i] = rgb[3 * i + 1];
-    c.b[i] = rgb[3 * i + 2];
-  }
-}
-
-DL_WIDE_LOOP void put_block(std::uint8_t* rgb, const Colors& c) {
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    rgb[3 * i] = static_cast<std::uint8_t>(static_cast<int>(c.r[i]));
-    rgb[3 * i + 1] = static_cast<std::uint8_t>(static_cast<int>(c.g[i]));
-    rgb[3 * i + 2] = static_cast<std::uint8_t>(static_cast<int>(c.b[i]));
-  }
-}
-
-// Bytes of hue and saturation.
-DL_WIDE_LOOP void to_hues(Colors& c) {
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    const float r = c.r[i], g = c.g[i], b = c.b[i];
-    const float most = std::max(r, std::max(g, b)),
-                least = std::min(r, std::min(g, b));
-    const float range = most > least ? most - least : 1;
-    const float red = (most - r) / range, green = (most - g) / range,
-                blue = (most - b) / range;
-    // In double, as 2.0 + red - blue is there.
-    const double of_red = blue - green,
-                 of_green = 2.0 + static_cast<double>(red) - blue,
-                 of_blue = 4.0 + static_cast<double>(green) - red;
-    const auto h = static_cast<float>(
-        r == most ? of_red : (g == most ? of_green : of_blue));
-    const double turns = h / 6.0 + 1.0;
-    const auto turn = static_cast<float>(turns >= 1 ? turns - 1 : turns);
-    const float saturation = most > least ? range / most : 0;
-    c.most[i] = most;
-    c.hue[i] = static_cast<float>(static_cast<int>(turn * 255.0));
-    c.saturation[i] = static_cast<float>(static_cast<int>(saturation * 255.0));
-  }
-}
-
-DL_WIDE_LOOP void to_colors(Colors& c, int shift) {
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    const auto hue =
-        static_cast<float>((static_cast<int>(c.hue[i]) + shift) & 255);
-    const double place = hue * 6.0 / 255.0;
-    const int whole = static_cast<int>(place);
-    const auto within = static_cast<float>(place - whole);
-    const int part = whole == 6 ? 0 : whole;
-    const auto share = static_cast<float>(c.saturation[i] / 255.0);
-    const float v = c.most[i];
-    const auto rounded = [](double x) {
-      return static_cast<float>(static_cast<int>(x + kToNearest));
-    };
-    const float p = rounded(v * (1.0 - share)),
-                q = rounded(v * (1.0 - share * within)),
-                t = rounded(v * (1.0 - share * (1.0 - within)));
-    // Each is one of four; sums of products are free of branches.
-    const auto in = [&](int number) { return part == number ? 1.0F : 0.0F; };
-    const float in0 = in(0), in1 = in(1), in2 = in(2), in3 = in(3), in4 = in(4),
-                in5 = in(5);
-    c.r[i] = (in0 + in5) * v + in1 * q + (in2 + in3) * p + in4 * t;
-    c.g[i] = (in1 + in2) * v + in3 * q + (in4 + in5) * p + in0 * t;
-    c.b[i] = (in3 + in4) * v + in5 * q + (in0 + in1) * p + in2 * t;
+    p[0] = p[1] = p[2] = grey_of(p[0], p[1], p[2]);
   }
 }
 
 }  // namespace
 
 void adjust_brightness(const Picture& picture, double factor) {
-  blend_with(picture.at, picture.bytes(), 0, static_cast<float>(factor));
+  blend_with(picture, 0, factor);
 }
 
 void adjust_contrast(const Picture& picture, double factor) {
-  constexpr std::size_t kSummed = 3 << 20;  // whose sum has 32 bits
-  std::int64_t sum = 0, count = 0;
+  std::int64_t sum = 0;
   const auto values = picture.all();
-  if (picture.channels == 3) {
-    for (std::size_t at = 0; at < values.size(); at += kSummed) {
-      const std::size_t n = std::min(kSummed, values.size() - at);
-      sum += sum_of_grey(values.data() + at, n / 3);
-    }
-    count = static_cast<std::int64_t>(values.size() / 3);
-  } else {
+  if (picture.channels == 3)
+    each_block(values, [&](const Planes& planes, std::uint8_t*) {
+      sum += sum_of_grey(planes);
+    });
+  else
     for (const std::uint8_t value : values) sum += value;
-    count = static_cast<std::int64_t>(values.size());
-  }
+  const std::size_t count =
+      picture.channels == 3 ? values.size() / 3 : values.size();
   const int mean = static_cast<int>(
       static_cast<double>(sum) / static_cast<double>(count) + kToNearest);
-  blend_with(picture.at, picture.bytes(), mean, static_cast<float>(factor));
+  blend_with(picture, mean, factor);
 }
 
 void adjust_saturation(const Picture& picture, double factor) {
   if (picture.channels != 3) return;
-  blend_with_grey(picture.at, picture.bytes() / 3, static_cast<float>(factor));
+  each_block(picture.all(), [&](Planes& planes, std::uint8_t* rgb) {
+    blend_with_grey(planes, static_cast<float>(factor));
+    join_pixels(planes, rgb);
+  });
 }
 
 // Pixels at the edge stay as they are.
@@ -226,27 +148,6 @@ void adjust_sharpness(Canvas& canvas, double factor) {
                n - std::min(n, side), side, static_cast<float>(factor));
   }
   canvas.turn();
-}
-
-void adjust_hue(const Picture& picture, double turn) {
-  if (picture.channels != 3) return;
-  const int shift = static_cast<int>(turn * 255) & 255;
-  const auto turned = [&](std::uint8_t* rgb) {
-    Colors colors;
-    take_block(colors, rgb);
-    to_hues(colors);
-    to_colors(colors, shift);
-    put_block(rgb, colors);
-  };
-  const auto values = picture.all();
-  std::size_t at = 0;
-  for (; at + 3 * kBlock <= values.size(); at += 3 * kBlock)
-    turned(values.data() + at);
-  std::array<std::uint8_t, 3 * kBlock> rest{};
-  const auto left = values.subspan(at);
-  std::ranges::copy(left, rest.begin());
-  turned(rest.data());
-  std::copy_n(rest.begin(), left.size(), left.begin());
 }
 
 void make_grey(const Picture& picture) {
