@@ -10,6 +10,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/vectorize/count_lines.h"
 #include "libcore/vectorize/schema.h"
 #include "libcore/vectorize/text.h"
 
@@ -169,13 +170,18 @@ CsvFields::Row::Row(data::DataSet& set) {
   labels = find("labels");
   weights = find("labels_mask");
   ids = find("id");
+  const auto floats = [](Tensor* tensor) {
+    return tensor != nullptr && tensor->dtype() == DType::kF32
+               ? tensor->as<float>()
+               : std::span<float>();
+  };
+  feature_values = floats(features);
+  label_values = floats(labels);
 }
 
 void CsvFields::parse(ParsedBlock& parsed) const {
   CsvRows row(parsed.block, parsed.block.delimiter);
-  const std::string& text = parsed.block.bytes;
-  parsed.set =
-      make_record(schema_, std::count(text.begin(), text.end(), '\n') + 1);
+  parsed.set = make_record(schema_, count_lines(parsed.block.bytes) + 1);
   Row to(parsed.set);
   const auto end = [&] {
     parsed.classes = std::move(to.classes).names();
@@ -234,11 +240,12 @@ std::string CsvFields::fields(const CsvRows& row, Row& to) const {
   std::string problem;
   const auto go_on = [&] { return problem.empty() && !to.skip; };
   for (std::size_t c = 0; go_on() && c < features_.size(); ++c)
-    problem = number(row, to, false, c);
+    if (!is_plain_number(row, to, false, c))
+      problem = number(row, to, false, c);
   if (go_on() && has_classes()) problem = class_label(row, to);
   for (std::size_t t = 0; go_on() && options_.regression && t < labels_.size();
        ++t)
-    problem = number(row, to, true, t);
+    if (!is_plain_number(row, to, true, t)) problem = number(row, to, true, t);
   if (go_on() && weight_) problem = weight(row, to);
   if (go_on() && id_) problem = id(row, to);
   return problem;
@@ -250,6 +257,21 @@ bool CsvFields::names_columns(const CsvRows& row) const {
            double value = 0;
            return parse_number(csv_field(row, i), value);
          });
+}
+
+bool CsvFields::is_plain_number(const CsvRows& row, Row& to, bool of_labels,
+                                std::size_t i) const {
+  const std::vector<std::size_t>& columns = of_labels ? labels_ : features_;
+  const std::span<float> values =
+      of_labels ? to.label_values : to.feature_values;
+  double value = 0;
+  if (values.empty() || missing_.has_numbers ||
+      !parse_number(csv_field(row, columns[i]), value) ||
+      !(std::abs(value) <= std::numeric_limits<float>::max()))
+    return false;
+  values[static_cast<std::size_t>(to.place) * columns.size() + i] =
+      static_cast<float>(value);
+  return true;
 }
 
 std::string CsvFields::number(const CsvRows& row, Row& to, bool of_labels,

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,7 @@ class CsvFields {
   struct Row {
     explicit Row(data::DataSet& set);
     tensor::Tensor *features, *labels, *weights, *ids;  // or null
+    std::span<float> feature_values, label_values;      // if they are F32
     PartClasses classes = {};
     std::int64_t place = 0;                  // in the tensors
     std::optional<std::int32_t> label = {};  // its class, once it is known
@@ -80,6 +82,10 @@ class CsvFields {
   // Error in the field, or ""; *skip says that it lacks a value and that such
   // rows are left out.
   std::string fields(const CsvRows& row, Row& to) const;
+  // Stores what most fields are, a number that fits; false: number() has more
+  // to do.
+  bool is_plain_number(const CsvRows& row, Row& to, bool of_labels,
+                       std::size_t i) const;
   std::string number(const CsvRows& row, Row& to, bool of_labels,
                      std::size_t i) const;
   std::string class_label(const CsvRows& row, Row& to) const;

@@ -44,6 +44,7 @@ class CsvRows {
 
  private:
   bool take_field();
+  std::size_t next_stop() const;
   void put_in_order();
   void take_quoted();
   std::string_view closed(std::size_t end);

@@ -6,6 +6,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/class_labels.h"
+#include "libcore/vectorize/count_lines.h"
 #include "libcore/vectorize/example_reader.h"
 #include "libcore/vectorize/text.h"
 #include "libcore/vectorize/text_blocks.h"
@@ -70,9 +71,7 @@ class SvmlightReader : public ExampleReader {
   void parse(ParsedBlock& parsed) const override {
     const std::string& text = parsed.block.bytes;
     const bool counts = only_counts(parsed.block);
-    if (!counts)
-      parsed.set =
-          make_record(schema(), std::count(text.begin(), text.end(), '\n') + 1);
+    if (!counts) parsed.set = make_record(schema(), count_lines(text) + 1);
     PartClasses classes;
     std::int64_t number = parsed.block.line;
     for (std::size_t at = 0; at < text.size(); ++number) {

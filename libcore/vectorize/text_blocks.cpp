@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/vectorize/count_lines.h"
 #include "libcore/vectorize/csv_rows.h"
 
 namespace dl::vectorize {
@@ -12,10 +13,6 @@ namespace {
 // A line, and a row whose quotes may all be doubled.
 constexpr std::size_t kMostLine = RawInput::kMaxLine;
 constexpr std::size_t kMostRow = 2 * RawInput::kMaxLine + (1 << 20);
-
-std::int64_t lines_of(std::string_view text) {
-  return std::count(text.begin(), text.end(), '\n');
-}
 
 }  // namespace
 
@@ -53,7 +50,7 @@ std::size_t TextBlocks::cut_at(std::int64_t most, std::int64_t& lines) const {
   constexpr std::int64_t kShortRow = 64;
   if (most > std::ssize(text) / kShortRow &&
       (!delimiter_ || text.find('"') == std::string_view::npos)) {
-    lines = lines_of(text);
+    lines = count_lines(text);
     if (lines < most) return ended_ ? text.size() : text.rfind('\n') + 1;
   }
   lines = -1;
@@ -70,7 +67,7 @@ void TextBlocks::fail_too_long() const {
   if (!delimiter_) bad_data(name() + ": has a line of more than 64 MiB");
   const std::string_view blank =
       rest().substr(0, rest().find_first_not_of("\r\n"));
-  bad_data(name() + ", line " + std::to_string(line_ + lines_of(blank)) +
+  bad_data(name() + ", line " + std::to_string(line_ + count_lines(blank)) +
            ": a row is over 64 MiB");
 }
 
@@ -91,7 +88,7 @@ bool TextBlocks::next(InputBlock& block, std::int64_t most) {
   block.starts_file = std::exchange(starts_, false);
   if (delimiter_) block.delimiter = *delimiter_;
   at_ += end;
-  line_ += lines < 0 ? lines_of(block.bytes) : lines;
+  line_ += lines < 0 ? count_lines(block.bytes) : lines;
   return true;
 }
 

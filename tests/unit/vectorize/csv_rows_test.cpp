@@ -41,6 +41,19 @@ TEST_CASE("plain rows, with and without a last newline, LF and CR LF") {
   CHECK(rows("").empty());
 }
 
+TEST_CASE("fields of every length end where they end") {
+  std::vector<std::string> row;
+  std::string text;
+  for (std::size_t n = 0; n < 40; ++n) {
+    row.emplace_back(n, static_cast<char>('a' + n % 26));
+    text += (n > 0 ? "," : "") + row.back();
+  }
+  for (const char* end : {"", "\n", "\r\n"})
+    CHECK(rows(text + end) == std::vector<std::vector<std::string>>{row});
+  // Bytes above 127 are no delimiters.
+  CHECK(rows(std::string(20, '\xAC') + ",\xAC\n")[0].size() == 2);
+}
+
 TEST_CASE("quoted fields hold delimiters, quotes and line breaks") {
   CHECK(rows("\"a,b\",\"c\"\"d\"\n") == Rows{{"a,b", "c\"d"}});
   CHECK(rows("\"a\nb\",c\n\"\",d\n") == Rows{{"a\nb", "c"}, {"", "d"}});
