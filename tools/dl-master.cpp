@@ -77,7 +77,7 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
       opt.refuse_section(title, "does not go with --replay");
     opt.refuse(
         {"net", "init", "reset", "data", "data-list", "eval-data", "normalize",
-         "run", "fresh", "dry-run", "preview-augment", "estimate"},
+         "run", "fresh", "dry-run", "preview-augment", "estimate", "plot"},
         "does not go with --replay");
     if (opt.given("step") && m.step < 0)
       throw dl::Error{dl::Code::kUsage,
@@ -91,9 +91,11 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
   if (!m.init.empty())
     opt.refuse({"normalize"}, "does not go with --init: its model has one");
   if (m.estimate)
-    opt.refuse({"dry-run", "preview-augment"}, "does not go with --estimate");
+    opt.refuse({"dry-run", "preview-augment", "plot"},
+               "does not go with --estimate");
   if (!m.preview_augment.empty())
-    opt.refuse({"dry-run"}, "does not go with --preview-augment");
+    opt.refuse({"dry-run", "plot"}, "does not go with --preview-augment");
+  if (m.dry_run) opt.refuse({"plot"}, "does not go with --dry-run");
   check_workers(opt, m);
   if (!m.estimate) check_exchange(opt, m);  // that looks at every mode
 }
@@ -146,6 +148,9 @@ int main(int argc, char** argv) {
         declare_checkpoints(o, args.master);
         declare_elsewhere(o);
         o.section("Output");
+        o.add("plot", &args.master.plot, "[ADDRESS:]PORT",
+              "draw the run while it lasts, on a page that dl-plot serves; 0: "
+              "any free port; address: default 127.0.0.1");
         o.flag("json", &args.json,
                "print the summary at the end, or of --dry-run, as JSON");
       },

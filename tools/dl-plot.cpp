@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <iostream>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,9 +12,12 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/base/web_address.h"
 #include "libcore/cli/tool.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
+#include "libcore/plot/live/live_runs.h"
+#include "libcore/plot/live/web_server.h"
 #include "libcore/plot/model_page.h"
 #include "libcore/plot/operand.h"
 #include "libcore/plot/pictures.h"
@@ -36,11 +40,13 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-plot RUN... -o picture.svg\n"
         "dl-plot RUN... --data table.csv\n"
         "dl-plot RUN... --tensorboard DIR\n"
+        "dl-plot RUN... --serve [ADDRESS:]PORT\n"
         "dl-plot REPORT... -o page.html\n"
         "dl-plot MODEL -o page.html",
     .examples =
         "dl-plot lenet.safetensors.run -o lenet.html\n"
         "dl-plot a.run b.run -o both.html --data both.csv\n"
+        "dl-plot --serve 8080 lenet.safetensors.run\n"
         "dl-plot report.json -o report.html\n"
         "dl-plot lenet.safetensors -o model.html",
     .on_kill = dl::io::remove_unfinished,
@@ -48,7 +54,7 @@ constexpr dl::cli::ToolInfo kTool = {
 
 struct Args {
   std::vector<std::string> operands;
-  std::string output, data, tensorboard;
+  std::string output, data, tensorboard, serve;
 };
 
 void declare(dl::cli::Options& opt, Args& a) {
@@ -59,6 +65,9 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("tensorboard", &a.tensorboard, "DIR",
           "folder for TensorBoard: an event file with the scalars of each run, "
           "in a folder of its name");
+  opt.add("serve", &a.serve, "[ADDRESS:]PORT",
+          "serve pages of the runs, or of all runs in a folder, that follow "
+          "them as they grow; 0: any free port; address: default 127.0.0.1");
   opt.rest(&a.operands);
 }
 
@@ -101,6 +110,17 @@ void plot_runs(const Args& a) {
     write_event_file(runs[i], a.tensorboard + "/" + names[i]);
 }
 
+// Until the process is ended.
+void serve(const Args& a) {
+  dl::plot::LiveRuns runs(a.operands);
+  dl::plot::WebServer server(
+      dl::parse_web_address("--serve", a.serve),
+      {[&](const auto& target) { return runs.answer(target); },
+       [&](const auto& target) { return runs.state(target); }});
+  std::cout << server.url() << std::endl;
+  server.run();
+}
+
 void refuse_overwriting(const Args& a) {
   std::vector<std::string> inputs = a.operands;
   for (const std::string& path : a.operands)
@@ -113,8 +133,14 @@ void refuse_overwriting(const Args& a) {
 void run(const Args& a) {
   if (a.operands.empty())
     dl::bad_usage("want a run directory, a report or a model to draw");
-  if (a.output.empty() && a.data.empty() && a.tensorboard.empty())
-    dl::bad_usage("-o, --data or --tensorboard is missing");
+  const bool files =
+      !a.output.empty() || !a.data.empty() || !a.tensorboard.empty();
+  if (!a.serve.empty()) {
+    if (files)
+      dl::bad_usage("--serve: does not go with -o, --data and --tensorboard");
+    return serve(a);
+  }
+  if (!files) dl::bad_usage("-o, --data, --tensorboard or --serve is missing");
   const bool page = a.output.ends_with(".html");
   if (!a.output.empty() && !page && !a.output.ends_with(".svg"))
     dl::bad_usage("-o: want a name that ends with .html or .svg, got " +

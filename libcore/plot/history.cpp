@@ -2,6 +2,8 @@
 
 #include "libcore/plot/history.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -18,6 +20,7 @@ namespace {
 
 constexpr std::size_t kMostHappenings = 5000, kMostWorkers = 4096;
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
+constexpr std::size_t kReadAtOnce = std::size_t{256} << 10;
 
 std::map<std::string, double> numbers_of(const Json& event,
                                          const std::set<std::string>& keys) {
@@ -104,28 +107,55 @@ std::vector<double> History::batches_at_epochs() const {
 
 bool HistoryReader::read() {
   std::ifstream in(path_, std::ios::binary);
-  if (!in)
+  struct stat now {};
+  if (!in || ::stat(path_.c_str(), &now) != 0)
     throw Error{Code::kNoInput, "cannot open " + in_quotes(path_) + ": " +
                                     std::strerror(errno)};
+  if (offset_ > 0 && (now.st_ino != file_ || now.st_size < offset_))
+    *this = HistoryReader(path_);
+  file_ = now.st_ino;
   in.seekg(offset_);
   bool any = false;
-  for (std::string line; std::getline(in, line);) {
-    if (in.eof()) break;  // without its end, so far
-    offset_ += static_cast<std::int64_t>(line.size()) + 1;
-    any = true;
-    take(line);
+  std::string bytes(kReadAtOnce, '\0');
+  while (in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) ||
+         in.gcount() > 0) {
+    offset_ += in.gcount();
+    const auto size = static_cast<std::size_t>(in.gcount());
+    any |= take_lines(std::string_view(bytes).substr(0, size));
   }
   if (in.bad()) throw Error{Code::kIo, "cannot read " + in_quotes(path_)};
   return any;
 }
 
-void HistoryReader::take(const std::string& line) {
+bool HistoryReader::take_lines(std::string_view bytes) {
+  bool any = false;
+  for (std::size_t end; (end = bytes.find('\n')) != std::string_view::npos;
+       bytes.remove_prefix(end + 1)) {
+    any = true;
+    if (passing_over_) {
+      ++history_.damaged;
+    } else if (begun_.empty()) {
+      take_line(bytes.substr(0, end));
+    } else {
+      begun_ += bytes.substr(0, end);
+      take_line(begun_);
+    }
+    begun_.clear();
+    passing_over_ = false;
+  }
+  if (begun_.size() + bytes.size() > kLongestLine) {
+    passing_over_ = true;
+    begun_ = {};
+  }
+  if (!passing_over_) begun_ += bytes;
+  return any;
+}
+
+void HistoryReader::take_line(std::string_view line) {
   if (line.empty()) return;
   // Half of all lines, and nothing is drawn of them.
-  if (line.find(R"("event":"lease")") != std::string::npos) return;
-  const Json event = line.size() > kLongestLine
-                         ? Json(Json::value_t::discarded)
-                         : Json::parse(line, nullptr, false);
+  if (line.find(R"("event":"lease")") != std::string_view::npos) return;
+  const Json event = Json::parse(line, nullptr, false);
   if (event.is_object() && !text(event, "event").empty())
     take(event);
   else

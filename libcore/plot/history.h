@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libcore/base/json.h"
@@ -77,14 +78,17 @@ class HistoryReader {
  public:
   explicit HistoryReader(std::string path) : path_(std::move(path)) {}
 
-  // Reads whole lines that are new; a last line without its end waits.
+  // Reads whole lines that are new; a last line without its end waits.  A file
+  // that another has replaced is read from its beginning.
   // Returns whether there were any.
   // Throws Error: kNoInput, it cannot be opened; kIo.
   bool read();
   const History& history() const noexcept { return history_; }
+  const std::string& path() const noexcept { return path_; }
 
  private:
-  void take(const std::string& line);
+  bool take_lines(std::string_view bytes);
+  void take_line(std::string_view line);
   void take(const Json& event);
   void move_clock(const Json& event);
   std::size_t worker(const Json& event);
@@ -92,7 +96,10 @@ class HistoryReader {
   void note(const Json& event, const std::string& kind);
 
   std::string path_;
-  std::int64_t offset_ = 0;
+  std::uint64_t file_ = 0;     // its inode
+  std::int64_t offset_ = 0;    // of the next byte to read
+  std::string begun_;          // a line without its end, so far
+  bool passing_over_ = false;  // whether that is too long a line
   History history_;
   std::int64_t incarnation_ = -1;
   double base_ = 0, mono_ = 0;                   // of the clock of this start

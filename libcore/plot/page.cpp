@@ -64,9 +64,14 @@ std::string Page::to_html() const {
       "</style></head>\n<body><a class=\"skip\" href=\"#main\">To the "
       "contents</a>\n<header><h1>" +
       escaped(title_, 200) + "</h1>\n<nav aria-label=\"Sections\">";
+  if (live_.has_list) out += "<a href=\"./\">All runs</a>";
   for (const auto& [id, title] : sections_)
     out += "<a href=\"#" + id + "\">" + escaped(title, 200) + "</a>";
-  out += "</nav></header>\n<main id=\"main\">";
+  out += "</nav>";
+  if (!live_.state.empty())
+    out += "<p id=\"live\" class=\"live\" role=\"status\" data-state=\"" +
+           live_.state + "\"></p>";
+  out += "</header>\n<main id=\"main\">";
   if (!facts_.empty()) out += "<dl class=\"facts\">" + facts_ + "</dl>\n";
   out += body_;
   if (!sections_.empty()) out += "</section>";
@@ -74,6 +79,7 @@ std::string Page::to_html() const {
       "</main>\n<p id=\"said\" class=\"hidden\" role=\"status\"></p>"
       "<div id=\"tip\" hidden></div>\n<script>\n";
   out += kPageJs;
+  if (!live_.state.empty()) out += kLiveJs;
   return out + "</script></body></html>\n";
 }
 

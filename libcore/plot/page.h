@@ -12,6 +12,12 @@
 
 namespace dl::plot {
 
+// A page that a server has drawn.
+struct Live {
+  std::string state;      // of what it shows; "": the page is a file
+  bool has_list = false;  // whether "./" lists more runs
+};
+
 class Page {
  public:
   explicit Page(std::string title) : title_(std::move(title)) {}
@@ -27,12 +33,15 @@ class Page {
              const std::vector<std::vector<std::string>>& rows,
              const std::string& name = {}, bool folded = false);
   void html(std::string_view markup) { body_ += markup; }
+  // For a page that is served: it brings itself up to date.
+  void live(Live live) { live_ = std::move(live); }
 
   std::string to_html() const;
 
  private:
   std::string title_, facts_, body_;
   std::vector<std::pair<std::string, std::string>> sections_;
+  Live live_;
 };
 
 // The style of charts, for pictures that stand alone.

@@ -27,23 +27,6 @@ std::string events_of(const std::string& path) {
   return events;
 }
 
-// "x.safetensors.run" and "x.run" are called "x".
-std::string name_of_run(const std::string& path) {
-  fs::path folder = fs::path(path).lexically_normal();
-  std::error_code ignored;
-  if (!fs::is_directory(folder, ignored)) folder = folder.parent_path();
-  if (!folder.has_filename()) folder = folder.parent_path();
-  if (folder.empty() || folder == "." || folder == "..")
-    folder = fs::weakly_canonical(folder.empty() ? "." : folder, ignored);
-  std::string name = folder.filename().string();
-  for (const std::string ending : {".run", ".safetensors"})
-    if (name.size() > ending.size() && name.ends_with(ending))
-      name.resize(name.size() - ending.size());
-  // It becomes a folder's name: never one above.
-  const bool is_dots = name.find_first_not_of('.') == std::string::npos;
-  return is_dots ? folder.filename().string() : name;
-}
-
 void flatten(const Json& value, const std::string& path,
              std::vector<std::pair<std::string, std::string>>& rows) {
   if (rows.size() >= kMostSettings) return;
@@ -68,25 +51,58 @@ void flatten(const Json& value, const std::string& path,
 }  // namespace
 
 Run::Run(const std::string& path)
-    : name_(name_of_run(path)), reader_(events_of(path)) {
-  reader_.read();
+    : contents_(std::make_shared<Contents>(
+          Contents{run_name(path), HistoryReader(events_of(path)), {}})) {
+  read();
   const History& read = history();
   if (read.damaged > 0 && read.commits.empty() && read.epochs.empty() &&
       read.happenings.empty() && read.start.is_null())
     throw Error{Code::kData,
                 in_quotes(events_of(path)) + " has no event of dl-master"};
-  const auto file = fs::path(events_of(path)).parent_path() / "run.json";
+}
+
+bool Run::read() {
+  const bool any = contents_->reader.read();
+  if (!contents_->configuration.is_null()) return any;
+  const auto file =
+      fs::path(contents_->reader.path()).parent_path() / "run.json";
   std::error_code ignored;
-  if (!fs::exists(file, ignored)) return;
+  if (!fs::exists(file, ignored)) return any;
   const auto source = io::open_file(file.string());
-  configuration_ = parse_json(io::read_all(*source, kMostConfiguration),
-                              in_quotes(file.string()), Code::kData);
+  contents_->configuration =
+      parse_json(io::read_all(*source, kMostConfiguration),
+                 in_quotes(file.string()), Code::kData);
+  return true;
+}
+
+std::string run_name(const std::string& path) {
+  fs::path folder = fs::path(path).lexically_normal();
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) folder = folder.parent_path();
+  if (!folder.has_filename()) folder = folder.parent_path();
+  if (folder.empty() || folder == "." || folder == "..")
+    folder = fs::weakly_canonical(folder.empty() ? "." : folder, ignored);
+  std::string name = folder.filename().string();
+  for (const std::string ending : {".run", ".safetensors"})
+    if (name.size() > ending.size() && name.ends_with(ending))
+      name.resize(name.size() - ending.size());
+  // It becomes a folder's name: never one above.
+  const bool is_dots = name.find_first_not_of('.') == std::string::npos;
+  return is_dots ? folder.filename().string() : name;
+}
+
+bool is_run(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored)
+             ? fs::exists(fs::path(path) / "events.jsonl", ignored)
+             : path.ends_with(".jsonl");
 }
 
 std::vector<std::pair<std::string, std::string>> Run::settings() const {
   std::vector<std::pair<std::string, std::string>> rows;
   for (const char* key : {"settings", "normalizer", "network"})
-    if (const Json value = part(configuration_, key); !value.is_null())
+    if (const Json value = part(contents_->configuration, key);
+        !value.is_null())
       flatten(value, std::string(key) == "settings" ? "" : key, rows);
   return rows;
 }

@@ -91,20 +91,13 @@ void add_overview(Page& page, const std::vector<Run>& runs) {
   Rows rows;
   const auto names = names_of(runs);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const History& history = runs[i].history();
-    const auto [metric, value] = last_metric(runs[i]);
-    rows.push_back(
-        {names[i], state_of(history), mode_of(runs[i]), epochs_of(history),
-         grouped(batches_of(history)),
-         history.epochs.empty() ? "–"
-                                : readable_number(history.epochs.back().loss),
-         metric.empty() ? "–" : metric + " " + readable_number(value),
-         duration_text(history.seconds),
-         grouped(static_cast<double>(history.workers.size()))});
+    rows.push_back({names[i]});
+    const auto row = overview_row(runs[i]);
+    rows.back().insert(rows.back().end(), row.begin(), row.end());
   }
-  page.table({"Run", "State", "Mode", "Epochs", "Mini-batches", "Training loss",
-              "Held-out", "Training time", "Workers"},
-             rows, "Runs");
+  std::vector<std::string> head = overview_head();
+  head.insert(head.begin(), "Run");
+  page.table(head, rows, "Runs");
 }
 
 // Share of its time that each worker computed and waited, over the run.
@@ -237,13 +230,33 @@ void add_damage(Page& page, const Run& run, const std::string& name) {
 
 }  // namespace
 
-std::string run_page(const std::vector<Run>& runs) {
+std::vector<std::string> overview_head() {
+  return {"State",         "Mode",     "Epochs",        "Mini-batches",
+          "Training loss", "Held-out", "Training time", "Workers"};
+}
+
+std::vector<std::string> overview_row(const Run& run) {
+  const History& history = run.history();
+  const auto [metric, value] = last_metric(run);
+  return {state_of(history),
+          mode_of(run),
+          epochs_of(history),
+          grouped(batches_of(history)),
+          history.epochs.empty() ? "–"
+                                 : readable_number(history.epochs.back().loss),
+          metric.empty() ? "–" : metric + " " + readable_number(value),
+          duration_text(history.seconds),
+          grouped(static_cast<double>(history.workers.size()))};
+}
+
+std::string run_page(const std::vector<Run>& runs, const Live& live) {
   const auto names = names_of(runs);
   std::string title = names[0];
   for (std::size_t i = 1; i < names.size() && i < 4; ++i)
     title += ", " + names[i];
   if (names.size() > 4) title += " and others";
   Page page(title);
+  page.live(live);
   const bool alone = runs.size() == 1;
   if (alone) add_facts(page, runs[0]);
   for (std::size_t i = 0; i < runs.size(); ++i)

@@ -6,11 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "libcore/plot/page.h"
 #include "libcore/plot/run.h"
 
 namespace dl::plot {
 
-std::string run_page(const std::vector<Run>& runs);
+std::string run_page(const std::vector<Run>& runs, const Live& live = {});
+
+// A run in a table of runs, after its name.
+std::vector<std::string> overview_head();
+std::vector<std::string> overview_row(const Run& run);
 
 }  // namespace dl::plot
 

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "libcore/base/display.h"
+#include "libcore/base/web_address.h"
 #include "libcore/cluster/master/epoch/pretraining.h"
 #include "libcore/cluster/master/master_run.h"
 #include "libcore/cluster/run_config/choose_mode.h"
@@ -177,6 +178,7 @@ Outcome run_master(const MasterOptions& given, const Log& log) {
                                     "'; without the option it is ssh"};
   }
   if (!options.bind.empty()) check_bind(options.bind);
+  if (!options.plot.empty()) parse_web_address("--plot", options.plot);
   check_network(options.network);
   if (options.dry_run) return dry_run(options, log);
   if (!options.preview_augment.empty())

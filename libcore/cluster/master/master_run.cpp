@@ -21,6 +21,7 @@
 #include "libcore/cluster/master/health/own_loss.h"
 #include "libcore/cluster/master/health/watchdog.h"
 #include "libcore/cluster/master/launch/launched_workers.h"
+#include "libcore/cluster/master/launch/plot_server.h"
 #include "libcore/cluster/master/link/master_socket.h"
 #include "libcore/cluster/master/members/shutdown.h"
 #include "libcore/cluster/master/progress_line.h"
@@ -104,6 +105,7 @@ class Master {
   std::optional<RunContext> context_;
   std::optional<Coordinator> coordinator_;
   std::optional<LaunchedWorkers> crew_;
+  std::optional<PlotServer> plot_;
   bool stopping_ = false;
   // With --estimate, or before a run whose mode is to be chosen.
   bool measuring_ = options_.estimate;
@@ -213,6 +215,8 @@ void Master::begin_history() {
              {"pid", ::getpid()}};
   if (!plan_.stage.empty()) event["stage"] = plan_.stage;
   events_->write(store_.known() ? "resume" : "start", event);
+  if (!options_.plot.empty() && !state_.finished)
+    plot_.emplace(options_.plot, store_.path(), log_);
 }
 
 // As many as the cores allow and the work of a mini-batch keeps busy.

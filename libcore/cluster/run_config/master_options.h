@@ -90,6 +90,8 @@ struct MasterOptions {
   std::chrono::milliseconds checkpoint_every{300000};
   std::int64_t checkpoint_batches = 0;
 
+  std::string plot;  // [ADDRESS:]PORT to draw the run at; "": nowhere
+
   bool dry_run = false;
   bool estimate = false;  // measure what more hosts would bring, train nothing
 

@@ -4,6 +4,8 @@ lenet_data
 lenet_model
 cp -r lenet.safetensors.run a.run
 cp -r lenet.safetensors.run b.run
+skip_next 'serve 8080' 'it serves without end'
+skip_next 'ssh -L' 'another host'
 run_next 'lenet.html'
 run_next 'both.html'
 run_next 'report.html'

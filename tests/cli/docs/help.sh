@@ -99,6 +99,7 @@ dl-eval --model lenet.safetensors --json 'test-*.dls' >report.json
 help_of dl-plot
 run_next 'lenet.html'
 run_next 'both.html'
+skip_next '--serve 8080' 'it serves without end'
 run_next 'report.html'
 run_next 'model.html'
 page_ends

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 
 #include "libcore/base/error.h"
@@ -92,6 +93,33 @@ TEST_CASE("lines and values that are no events are passed over") {
 TEST_CASE("a history that is not there is told of") {
   HistoryReader reader("/nowhere/events.jsonl");
   CHECK_THROWS_AS(reader.read(), Error);
+}
+
+TEST_CASE("a history that another has replaced is read from its beginning") {
+  const Scratch folder;
+  const std::string path = folder / "events.jsonl";
+  append(path, commit(0, 0, 2.5, 10) + commit(0, 2, 2, 11));
+  HistoryReader reader(path);
+  CHECK(reader.read());
+  append(folder / "other",
+         commit(0, 0, 7, 10) + commit(0, 2, 7, 11) + commit(0, 4, 7, 12));
+  std::filesystem::rename(folder / "other", path);
+  CHECK(reader.read());
+  CHECK(reader.history().commits.size() == 3);
+  CHECK(reader.history().commits[0].loss == 7);
+  CHECK_FALSE(reader.read());
+}
+
+TEST_CASE("a line without end takes a bounded amount of memory") {
+  const Scratch folder;
+  const std::string path = folder / "events.jsonl";
+  append(path, std::string(std::size_t{65} << 20, 'x'));
+  HistoryReader reader(path);
+  CHECK_FALSE(reader.read());
+  append(path, "\n" + commit(0, 0, 2.5, 10));
+  CHECK(reader.read());
+  CHECK(reader.history().damaged == 1);
+  CHECK(reader.history().commits.size() == 1);
 }
 
 }  // namespace

@@ -12,19 +12,6 @@ namespace dl::cluster {
 
 namespace {
 
-// dl-worker beside this program, else wherever PATH has it.
-std::string find_program() {
-  std::array<char, 4096> path{};
-  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
-  if (size > 0 && size < static_cast<ssize_t>(path.size())) {
-    std::string beside(path.data(), static_cast<std::size_t>(size));
-    beside.resize(beside.rfind('/') + 1);
-    beside += "dl-worker";
-    if (::access(beside.c_str(), X_OK) == 0) return beside;
-  }
-  return "dl-worker";
-}
-
 // Without what dl-worker has as its default, so that `remote` may say other.
 std::vector<std::string> arguments_of(const WorkerCommand& command,
                                       const WorkerPlace& place,
@@ -73,6 +60,18 @@ std::array<std::string, 2> ranks_of(const WorkerPlace& place) {
 
 }  // namespace
 
+std::string program_beside(const std::string& name) {
+  std::array<char, 4096> path{};
+  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (size > 0 && size < static_cast<ssize_t>(path.size())) {
+    std::string beside(path.data(), static_cast<std::size_t>(size));
+    beside.resize(beside.rfind('/') + 1);
+    beside += name;
+    if (::access(beside.c_str(), X_OK) == 0) return beside;
+  }
+  return name;
+}
+
 std::vector<WorkerPlace> worker_places(int local,
                                        const std::vector<std::string>& hosts) {
   std::vector<WorkerPlace> places(static_cast<std::size_t>(local));
@@ -91,7 +90,7 @@ std::vector<std::string> words_of(const WorkerCommand& command,
   const std::vector<std::string> arguments = arguments_of(command, place, name);
   std::vector<std::string> words;
   if (place.host.empty()) {
-    words = {find_program()};
+    words = {program_beside("dl-worker")};
     words.insert(words.end(), arguments.begin(), arguments.end());
     return words;
   }
@@ -100,8 +99,8 @@ std::vector<std::string> words_of(const WorkerCommand& command,
   words.push_back(place.host);
   std::string text = "env";
   for (const std::string& rank : ranks_of(place)) text += " " + rank;
-  text +=
-      " " + (command.remote.empty() ? quoted(find_program()) : command.remote);
+  text += " " + (command.remote.empty() ? quoted(program_beside("dl-worker"))
+                                        : command.remote);
   for (const std::string& argument : arguments) text += " " + quoted(argument);
   words.push_back(text);
   return words;

@@ -8,6 +8,9 @@
 
 namespace dl::cluster {
 
+// A program of the toolkit: beside this one, else wherever PATH has it.
+std::string program_beside(const std::string& name);
+
 // Place where a worker is to run.
 struct WorkerPlace {
   std::string host;  // name of the host for ssh; "": this host
