@@ -1,6 +1,8 @@
 // dl-master - train a network with any number of workers
 // For users: man/dl-master.1.scd.  The run directory: man/dl-run.5.scd.
 
+#include <unistd.h>
+
 #include <iostream>
 #include <string>
 
@@ -10,6 +12,7 @@
 #include "libcore/cli/stop_signal.h"
 #include "libcore/cli/tool.h"
 #include "libcore/cluster/master/master.h"
+#include "libcore/cluster/report/loss_curve.h"
 #include "libcore/device/open.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/source_list.h"
@@ -75,10 +78,10 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
     for (const char* title : {"Training", "Averaging", "Sharing", "Topology",
                               "Evaluation and end", "Workers", "Checkpoints"})
       opt.refuse_section(title, "does not go with --replay");
-    opt.refuse(
-        {"net", "init", "reset", "data", "data-list", "eval-data", "normalize",
-         "run", "fresh", "dry-run", "preview-augment", "estimate", "plot"},
-        "does not go with --replay");
+    opt.refuse({"net", "init", "reset", "data", "data-list", "eval-data",
+                "normalize", "run", "fresh", "dry-run", "preview-augment",
+                "estimate", "plot", "summary"},
+               "does not go with --replay");
     if (opt.given("step") && m.step < 0)
       throw dl::Error{dl::Code::kUsage,
                       "--step: want an integer of 0 or more, got " +
@@ -91,13 +94,21 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
   if (!m.init.empty())
     opt.refuse({"normalize"}, "does not go with --init: its model has one");
   if (m.estimate)
-    opt.refuse({"dry-run", "preview-augment", "plot"},
+    opt.refuse({"dry-run", "preview-augment", "plot", "summary"},
                "does not go with --estimate");
   if (!m.preview_augment.empty())
-    opt.refuse({"dry-run", "plot"}, "does not go with --preview-augment");
-  if (m.dry_run) opt.refuse({"plot"}, "does not go with --dry-run");
+    opt.refuse({"dry-run", "plot", "summary"},
+               "does not go with --preview-augment");
+  if (m.dry_run) opt.refuse({"plot", "summary"}, "does not go with --dry-run");
   check_workers(opt, m);
   if (!m.estimate) check_exchange(opt, m);  // that looks at every mode
+}
+
+// The losses in characters, for people who watch.
+std::string curve(const dl::Json& report) {
+  return ::isatty(STDERR_FILENO) == 1 && dl::cluster::shows_blocks()
+             ? dl::cluster::loss_curve(report)
+             : "";
 }
 
 void run(Args& args) {
@@ -120,6 +131,7 @@ void run(Args& args) {
     master.stop = dl::cli::catch_stop_signals();
     master.stop_name = dl::cli::stop_signal_name;
     master.detail = dl::cli::verbose();
+    master.progress_json = dl::cli::progress_as_json();
     master.show = dl::cli::show;
     master.progress = [&](const auto& line) { progress.update(line); };
   }
@@ -129,7 +141,8 @@ void run(Args& args) {
   else if (master.dry_run || master.estimate || master.list)
     std::cout << outcome.text;
   else if (!outcome.text.empty())
-    log(dl::Level::kInfo, "the run is finished\n" + outcome.text);
+    log(dl::Level::kInfo,
+        "the run is finished\n" + outcome.text + curve(outcome.json));
   if (outcome.verdict) throw dl::Error(*outcome.verdict);
   if (!outcome.remark.empty()) log(dl::Level::kWarning, outcome.remark);
   if (!outcome.note.empty()) log(dl::Level::kInfo, outcome.note);
@@ -151,6 +164,9 @@ int main(int argc, char** argv) {
         o.add("plot", &args.master.plot, "[ADDRESS:]PORT",
               "draw the run while it lasts, on a page that dl-plot serves; 0: "
               "any free port; address: default 127.0.0.1");
+        o.add("summary", &args.master.summary, "COUNT",
+              "mini-batches between two summaries of parameters in the "
+              "history: norms, changes and histograms by layer; 0: none");
         o.flag("json", &args.json,
                "print the summary at the end, or of --dry-run, as JSON");
       },

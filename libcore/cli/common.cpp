@@ -14,7 +14,7 @@ namespace {
 
 // The one place of process-wide state: what the command line said of stderr.
 struct Terminal {
-  bool progress = false, verbose = false;
+  bool progress = false, progress_json = false, verbose = false;
   std::atomic<bool> shown = false;
   Log log = [](Level, const std::string&) {};
 } terminal;
@@ -32,6 +32,8 @@ void CommonOptions::declare(Options& options) {
   options.flag("quiet,q", &quiet, "print only warnings and errors");
   options.flag("verbose,v", &verbose, "print more messages");
   options.flag("progress", &progress, "show progress even without a terminal");
+  options.flag("progress-json", &progress_json,
+               "write progress to standard error as JSON, for programs");
   options.flag("no-progress", &no_progress,
                "never show progress, even on a terminal");
   options.flag("no-pipe", &no_pipe, "refuse inputs of the form pipe:COMMAND");
@@ -42,8 +44,10 @@ void CommonOptions::declare(Options& options) {
 
 void set_up(const ToolInfo& tool, const CommonOptions& common) {
   if (common.no_pipe) setenv("DL_NO_PIPE", "1", 1);
-  terminal.progress = !common.no_progress && !common.quiet &&
-                      (common.progress || in_foreground());
+  terminal.progress_json = common.progress_json && !common.no_progress;
+  terminal.progress =
+      terminal.progress_json || (!common.no_progress && !common.quiet &&
+                                 (common.progress || in_foreground()));
   terminal.verbose = common.verbose;
   Level most = common.quiet     ? Level::kWarning
                : common.verbose ? Level::kDetail
@@ -75,6 +79,7 @@ void write_line(const std::string& line) {
 }
 
 bool progress_wanted() { return terminal.progress; }
+bool progress_as_json() { return terminal.progress_json; }
 void set_progress_shown(bool shown) { terminal.shown = shown; }
 
 }  // namespace dl::cli

@@ -12,7 +12,7 @@ namespace dl::cli {
 struct CommonOptions {
   bool help = false, version = false;  // acted on before parsing
   bool quiet = false, verbose = false;
-  bool progress = false, no_progress = false;
+  bool progress = false, progress_json = false, no_progress = false;
   bool no_pipe = false, print_config = false;
   void declare(Options& options);
 };
@@ -25,7 +25,7 @@ void report(const std::string& tool, const std::string& message);
 void write_line(const std::string& line);
 
 // Progress lines are wanted: stderr is a terminal with us in its foreground,
-// or --progress.
+// or --progress or --progress-json.
 bool progress_wanted();
 // Set while a progress line is on the terminal, so that write_line() clears it
 // first.

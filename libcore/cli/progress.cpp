@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "libcore/base/clock.h"
+#include "libcore/base/json.h"
 #include "libcore/cli/common.h"
 
 namespace dl::cli {
@@ -31,6 +32,12 @@ struct Progress::State {
   double next = monotonic_seconds() + 1;  // the first after a second
 
   void draw(const std::string& line) {
+    if (progress_as_json()) {
+      const std::string object =
+          line.starts_with('{') ? line : dump_json({{"text", line}});
+      if (!line.empty()) write_line("{\"progress\":" + object + "}");
+      return;
+    }
     std::string text = "\r\033[K" + fitted(line);
     [[maybe_unused]] ssize_t n = write(STDERR_FILENO, text.data(), text.size());
     shown = !line.empty();
@@ -49,7 +56,7 @@ void Progress::update(const std::function<std::string()>& line) {
   std::lock_guard lock(state_->mutex);
   double now = monotonic_seconds();
   if (now < state_->next) return;
-  state_->next = now + 1.0 / 6;
+  state_->next = now + (progress_as_json() ? 0.5 : 1.0 / 6);
   state_->draw(line());
 }
 

@@ -89,7 +89,51 @@ std::string words_of(const Json& event, const std::string& kind) {
   return said("why", "") + said("action", ": ");
 }
 
+Spread spread_of(const Json& json) {
+  constexpr std::size_t kMostParts = 1000;
+  Spread spread{number(json, "norm"),
+                number(json, "mean"),
+                number(json, "low"),
+                number(json, "high"),
+                {}};
+  const Json counts = part(json, "counts");
+  if (!counts.is_array() || counts.size() > kMostParts) return spread;
+  for (const Json& count : counts)
+    spread.counts.push_back(count.is_number() ? count.get<double>() : 0);
+  return spread;
+}
+
+void take_summary(const Json& event, History& history) {
+  constexpr std::size_t kMostLayers = 10000;
+  const Json layers = part(event, "layers");
+  if (!layers.is_object() || layers.size() > kMostLayers) return;
+  Summary summary{history.seconds,
+                  count(event, "epoch"),
+                  number(event, "batches"),
+                  number(event, "since"),
+                  {}};
+  for (const auto& [name, layer] : layers.items())
+    summary.layers[name] = {spread_of(part(layer, "parameters")),
+                            spread_of(part(layer, "change")),
+                            number(layer, "learning_rate")};
+  history.summaries.push_back(std::move(summary));
+}
+
 }  // namespace
+
+double Spread::quantile(double share) const {
+  double all = 0, sum = 0;
+  for (const double count : counts) all += count;
+  if (!(all > 0)) return kNone;
+  const double width = (high - low) / static_cast<double>(counts.size());
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (sum + counts[i] >= share * all && counts[i] > 0)
+      return low +
+             width * (static_cast<double>(i) + (share * all - sum) / counts[i]);
+    sum += counts[i];
+  }
+  return high;
+}
 
 std::vector<double> History::batches_at_epochs() const {
   std::map<std::int64_t, double> of;
@@ -200,6 +244,8 @@ void HistoryReader::forget(const Json& event) {
            (commit.epoch == epoch && !in_ranges(ranges, commit));
   });
   std::erase_if(history_.epochs, later);
+  std::erase_if(history_.summaries,
+                [&](const Summary& one) { return one.epoch > epoch; });
   std::erase_if(history_.held_out, later);
 }
 
@@ -257,6 +303,8 @@ void HistoryReader::take(const Json& event) {
         {seconds, epoch,
          numbers_of(event, {"loss", "bytes", "slots", "examples", "replicas",
                             "residual", "parties"})});
+  } else if (kind == "summary") {
+    take_summary(event, history_);
   } else if (kind == "report") {
     history_.report = event;
   }

@@ -50,6 +50,26 @@ struct Round {
   std::map<std::string, double> values;  // "bytes", "loss", "replicas"
 };
 
+// How numbers of a layer are spread; counts: of equal parts from low to high.
+struct Spread {
+  double norm = 0, mean = 0, low = 0, high = 0;
+  std::vector<double> counts;
+  // The number below which this share of all numbers is, as the parts tell.
+  double quantile(double share) const;
+};
+
+struct LayerSummary {
+  Spread parameters, change;
+  double learning_rate = 0;
+};
+
+struct Summary {
+  double seconds = 0;
+  std::int64_t epoch = 0;
+  double batches = 0, since = 0;
+  std::map<std::string, LayerSummary> layers;
+};
+
 // One event for the time line, in words.
 struct Happening {
   double seconds = 0;
@@ -63,6 +83,7 @@ struct History {
   std::vector<HeldOut> held_out;
   std::vector<Exchange> exchanges;
   std::vector<Round> rounds;
+  std::vector<Summary> summaries;
   std::vector<Happening> happenings;
   std::size_t happenings_left_out = 0;
   Json start, report;        // the last ones; null: there is none

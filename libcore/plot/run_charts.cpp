@@ -8,6 +8,7 @@
 #include <set>
 
 #include "libcore/plot/markup.h"
+#include "libcore/plot/summary_charts.h"
 #include "libcore/plot/values.h"
 
 namespace dl::plot {
@@ -295,8 +296,10 @@ std::vector<Group> charts_of(const std::vector<Run>& runs) {
       make.of_rounds("replicas", "Replicas that agree", "replicas", "replicas"),
       make.of_rounds("residual", "Residual", "sum of the replicas' norms",
                      "residual")};
+  Group layers{"layers", "Layers", {}};
+  if (make.alone()) layers.charts = summary_charts(runs[0]);
   std::vector<Group> groups;
-  for (Group* group : {&training, &speed, &exchange}) {
+  for (Group* group : {&training, &layers, &speed, &exchange}) {
     std::erase_if(group->charts,
                   [](const Chart& chart) { return chart.empty(); });
     if (!group->charts.empty()) groups.push_back(std::move(*group));

@@ -71,6 +71,17 @@ std::string rows_of(const Run& run, const std::string& name) {
   for (const Round& one : history.rounds)
     for (const auto& [key, value] : one.values)
       table.row("round/" + key, nullptr, one.epoch, none, one.seconds, value);
+  for (const Summary& one : history.summaries)
+    for (const auto& [called, layer] : one.layers) {
+      const auto row = [&](const char* series, double value) {
+        table.row("summary/" + (series + ("/" + called)), nullptr, one.epoch,
+                  one.batches, one.seconds, value);
+      };
+      row("norm", layer.parameters.norm);
+      row("mean", layer.parameters.mean);
+      row("change", layer.change.norm);
+      row("learning_rate", layer.learning_rate);
+    }
   return table.text();
 }
 

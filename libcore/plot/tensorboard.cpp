@@ -62,6 +62,31 @@ class EventFile {
                     number_field(2, static_cast<std::uint64_t>(step)) +
                     bytes_field(5, bytes_field(1, one)));
   }
+  // Of equal parts: means stand for their numbers.
+  void histogram(const std::string& tag, double step, double seconds,
+                 const Spread& of) {
+    if (of.counts.empty() || !std::isfinite(of.low) || !std::isfinite(of.high))
+      return;
+    double all = 0;
+    for (const double count : of.counts) all += count;
+    const double width =
+        (of.high - of.low) / static_cast<double>(of.counts.size());
+    std::string limits, counts;
+    for (std::size_t i = 0; i < of.counts.size(); ++i) {
+      const double limit = of.low + width * static_cast<double>(i + 1);
+      limits += little(std::bit_cast<std::uint64_t>(limit), 8);
+      counts += little(std::bit_cast<std::uint64_t>(of.counts[i]), 8);
+    }
+    const std::string histogram =
+        fixed64(1, of.low) + fixed64(2, of.high) + fixed64(3, all) +
+        fixed64(4, of.mean * all) + fixed64(5, of.norm * of.norm) +
+        bytes_field(6, limits) + bytes_field(7, counts);
+    text_ +=
+        record(fixed64(1, begin_ + seconds) +
+               number_field(2, static_cast<std::uint64_t>(step)) +
+               bytes_field(5, bytes_field(1, bytes_field(1, displayed(tag)) +
+                                                 bytes_field(5, histogram))));
+  }
   const std::string& text() const { return text_; }
 
  private:
@@ -112,6 +137,18 @@ std::string event_file(const Run& run) {
       file.scalar("round/" + key, round, one.seconds, value);
     ++round;
   }
+  for (const Summary& one : history.summaries)
+    for (const auto& [name, layer] : one.layers) {
+      file.scalar("norm/" + name, one.batches, one.seconds,
+                  layer.parameters.norm);
+      file.scalar("change/" + name, one.batches, one.seconds,
+                  layer.change.norm);
+      file.scalar("learning_rate/" + name, one.batches, one.seconds,
+                  layer.learning_rate);
+      file.histogram("parameters/" + name, one.batches, one.seconds,
+                     layer.parameters);
+      file.histogram("change/" + name, one.batches, one.seconds, layer.change);
+    }
   return file.text();
 }
 

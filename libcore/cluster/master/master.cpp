@@ -178,6 +178,9 @@ Outcome run_master(const MasterOptions& given, const Log& log) {
                                     "'; without the option it is ssh"};
   }
   if (!options.bind.empty()) check_bind(options.bind);
+  if (options.summary < 0)
+    throw Error{Code::kUsage, "--summary: want 0 or more, got " +
+                                  std::to_string(options.summary)};
   if (!options.plot.empty()) parse_web_address("--plot", options.plot);
   check_network(options.network);
   if (options.dry_run) return dry_run(options, log);

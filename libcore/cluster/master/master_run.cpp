@@ -25,6 +25,7 @@
 #include "libcore/cluster/master/link/master_socket.h"
 #include "libcore/cluster/master/members/shutdown.h"
 #include "libcore/cluster/master/progress_line.h"
+#include "libcore/cluster/report/parameter_summary.h"
 #include "libcore/cluster/run_config/choose_mode.h"
 #include "libcore/cluster/run_config/run_config.h"
 #include "libcore/cluster/run_config/run_store.h"
@@ -78,6 +79,7 @@ class Master {
   void advise() const;
   void work(std::span<const RouterSocket::Incoming> first);
   void loop();
+  void summarize();
   void give_up(const Error& error);
   void dismiss();
   void see_off(int code, const std::string& reason,
@@ -106,6 +108,7 @@ class Master {
   std::optional<Coordinator> coordinator_;
   std::optional<LaunchedWorkers> crew_;
   std::optional<PlotServer> plot_;
+  std::optional<ParameterSummary> summary_;
   bool stopping_ = false;
   // With --estimate, or before a run whose mode is to be chosen.
   bool measuring_ = options_.estimate;
@@ -345,6 +348,9 @@ void Master::start() {
   if (!socket_.socket().public_key().empty() &&
       context_->limits.topology != Topology::kStar)
     tree_key_ = make_key_pair().secret_key;
+  if (options_.summary > 0)
+    summary_.emplace(plan_.model.config, plan_.batches_per_epoch(),
+                     plan_.settings.batch, options_.summary);
   const double now = monotonic_seconds();
   coordinator_.emplace(*context_, hooks(), now, waiting_since_.value_or(now));
   if (!measuring_) advise();
@@ -419,10 +425,19 @@ void Master::loop() {
     progress_.observe(*context_);
     if (options_.progress)
       options_.progress([&] {
-        return progress_.text(*context_, *coordinator_, options_.detail);
+        return options_.progress_json
+                   ? dump_json(progress_.json(*context_, *coordinator_,
+                                              options_.detail))
+                   : progress_.text(*context_, *coordinator_, options_.detail);
       });
   }
   watchdog_.reset();
+}
+
+void Master::summarize() {
+  if (!summary_ || measuring_) return;
+  if (auto event = summary_->look(context_->state))
+    events_->write("summary", std::move(*event));
 }
 
 // The owner of a key that was removed may know the one of the tree; while there
@@ -498,6 +513,7 @@ void Master::receive() {
     if (!incoming) return;
     watchdog_->turn("taking in ", name_of(incoming->received.message.type));
     coordinator_->handle(*incoming, monotonic_seconds());
+    summarize();
     wait = milliseconds(0);
   }
 }

@@ -53,6 +53,30 @@ void ProgressLine::observe(RunContext& context) {
   bytes_ = bytes;
 }
 
+double ProgressLine::seconds_left(const RunContext& context) const {
+  const double left =
+      static_cast<double>(context.training.examples() *
+                              (context.settings.epochs - context.state.epoch) -
+                          context.state.examples);
+  return examples_per_second_ > 0 && left > 0 ? left / examples_per_second_ : 0;
+}
+
+Json ProgressLine::json(RunContext& context, const Coordinator& coordinator,
+                        bool detail) const {
+  const RunState& state = context.state;
+  const double loss = state.loss();
+  return {{"text", text(context, coordinator, detail)},
+          {"epoch", std::min(state.epoch + 1, context.settings.epochs)},
+          {"epochs", context.settings.epochs},
+          {"evaluating", coordinator.evaluating()},
+          {"loss", std::isfinite(loss) ? Json(loss) : Json()},
+          {"examples", examples_},
+          {"examples_per_second", examples_per_second_},
+          {"bytes_per_second", bytes_per_second_},
+          {"workers", context.members.workers().size()},
+          {"seconds_left", seconds_left(context)}};
+}
+
 std::string ProgressLine::text(RunContext& context,
                                const Coordinator& coordinator,
                                bool detail) const {
@@ -70,11 +94,8 @@ std::string ProgressLine::text(RunContext& context,
   const std::size_t workers = context.members.workers().size();
   line +=
       "  " + std::to_string(workers) + (workers == 1 ? " worker" : " workers");
-  const std::int64_t per_epoch = context.training.examples();
-  const double left = static_cast<double>(
-      per_epoch * (settings.epochs - state.epoch) - state.examples);
-  if (examples_per_second_ > 0 && left > 0)
-    line += "  " + clock(left / examples_per_second_) + " left";
+  if (const double left = seconds_left(context); left > 0)
+    line += "  " + clock(left) + " left";
   if (detail && !context.report.exchange.empty())
     line += "  " + context.report.exchange.short_text();
   return line;

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "libcore/base/json.h"
 #include "libcore/cluster/master/coordinator.h"
 
 namespace dl::cluster {
@@ -17,11 +18,16 @@ class ProgressLine {
   // detail: with the work of the exchange.
   std::string text(RunContext& context, const Coordinator& coordinator,
                    bool detail) const;
+  // The same for programs: {"text", "epoch", "epochs", "loss", ...}.
+  Json json(RunContext& context, const Coordinator& coordinator,
+            bool detail) const;
 
  private:
   double since_ = -1;
   std::int64_t examples_ = 0;
   std::uint64_t bytes_ = 0;
+  double seconds_left(const RunContext& context) const;  // 0: unknown
+
   double examples_per_second_ = 0, bytes_per_second_ = 0;  // smoothed speeds
 };
 

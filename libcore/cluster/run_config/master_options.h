@@ -91,6 +91,8 @@ struct MasterOptions {
   std::int64_t checkpoint_batches = 0;
 
   std::string plot;  // [ADDRESS:]PORT to draw the run at; "": nowhere
+  // Mini-batches between two "summary" events; 0: none.
+  std::int64_t summary = 0;
 
   bool dry_run = false;
   bool estimate = false;  // measure what more hosts would bring, train nothing
@@ -114,7 +116,8 @@ struct MasterOptions {
   std::function<void(const std::string&)> show;
   // Shows a line of progress; may be empty.
   std::function<void(const std::function<std::string()>&)> progress;
-  bool detail = false;  // whether progress lines tell of the exchange
+  bool detail = false;         // whether progress lines tell of the exchange
+  bool progress_json = false;  // whether they are JSON
 };
 
 // Workers that the master starts itself.

@@ -27,3 +27,4 @@ while True:
 sys.stdout.buffer.write(text)
 PY
 python3 narrow.py dl-infer --model "$models/pets.safetensors" "$slow" | shown
+dl-infer --model "$models/pets.safetensors" -q --progress-json "$slow" 2>&1 >/dev/null | sort -u
