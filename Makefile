@@ -161,7 +161,7 @@ dist: all
 ## dist-cuda: make that tarball with CUDA's libraries, for hosts with NVIDIA's driver
 dist-cuda: all
 	scripts/dist --cuda $(BUILD) $(OUTPUT)
-## wheel: make the Python package for Spark, in OUTPUT, without compiling
+## wheel: make the Python packages, for Spark and for notebooks, in OUTPUT, without compiling
 wheel:
 	scripts/wheel $(OUTPUT)
 ## deb: make a package for the Debian that this machine runs, in OUTPUT

@@ -26,6 +26,7 @@ ssh dl-cluster.7
 slurm dl-cluster.7
 kubernetes dl-cluster.7
 spark dl-spark.7
+notebooks dl-python.7
 averaging dl-exchange.7
 checkpoint dl-run.5
 safetensors dl-model.5
