@@ -21,6 +21,7 @@
 #include "libcore/plot/model_page.h"
 #include "libcore/plot/operand.h"
 #include "libcore/plot/pictures.h"
+#include "libcore/plot/png.h"
 #include "libcore/plot/report_page.h"
 #include "libcore/plot/run.h"
 #include "libcore/plot/run_charts.h"
@@ -59,7 +60,7 @@ struct Args {
 
 void declare(dl::cli::Options& opt, Args& a) {
   opt.add("output,o", &a.output, "FILE",
-          "page (.html) or picture (.svg) to write");
+          "page (.html) or picture (.svg, .png) to write");
   opt.add("data", &a.data, "FILE",
           "CSV table to write with every number that is drawn");
   opt.add("tensorboard", &a.tensorboard, "DIR",
@@ -77,12 +78,13 @@ void write(const std::string& path, const std::string& text) {
   sink->close();
 }
 
-std::string picture(const std::vector<dl::plot::Run>& runs) {
+std::string picture(const std::vector<dl::plot::Run>& runs, bool png) {
   std::vector<dl::plot::Chart> charts;
   for (const auto& group : dl::plot::charts_of(runs))
     charts.insert(charts.end(), group.charts.begin(), group.charts.end());
   if (charts.empty()) dl::bad_data("there is nothing to draw yet");
-  return dl::plot::to_picture(charts);
+  return png ? dl::plot::to_png(dl::plot::to_picture(charts, true))
+             : dl::plot::to_picture(charts);
 }
 
 void write_event_file(const dl::plot::Run& run, const std::string& folder) {
@@ -100,9 +102,10 @@ void plot_runs(const Args& a) {
   std::vector<dl::plot::Run> runs;
   runs.reserve(a.operands.size());
   for (const std::string& path : a.operands) runs.emplace_back(path);
-  if (!a.output.empty())
-    write(a.output, a.output.ends_with(".svg") ? picture(runs)
-                                               : dl::plot::run_page(runs));
+  if (a.output.ends_with(".html"))
+    write(a.output, dl::plot::run_page(runs));
+  else if (!a.output.empty())
+    write(a.output, picture(runs, a.output.ends_with(".png")));
   if (!a.data.empty()) write(a.data, dl::plot::run_data(runs));
   if (a.tensorboard.empty()) return;
   const auto names = dl::plot::names_of(runs);
@@ -142,8 +145,9 @@ void run(const Args& a) {
   }
   if (!files) dl::bad_usage("-o, --data, --tensorboard or --serve is missing");
   const bool page = a.output.ends_with(".html");
-  if (!a.output.empty() && !page && !a.output.ends_with(".svg"))
-    dl::bad_usage("-o: want a name that ends with .html or .svg, got " +
+  if (!a.output.empty() && !page && !a.output.ends_with(".svg") &&
+      !a.output.ends_with(".png"))
+    dl::bad_usage("-o: want a name that ends with .html, .svg or .png, got " +
                   dl::in_quotes(a.output));
   if (!a.output.empty() && a.output == a.data)
     dl::bad_usage("-o and --data: want two names, got " +

@@ -290,9 +290,10 @@ void HistoryReader::take(const Json& event) {
     add_metrics(part(event, "metrics"), "", held_out.metrics);
     history_.held_out.push_back(std::move(held_out));
   } else if (kind == "exchange") {
-    auto values = numbers_of(
-        event, {"batches", "updates", "bytes", "threshold", "density",
-                "compute_ms", "encode_ms", "decode_ms", "wait", "idle"});
+    auto values =
+        numbers_of(event, {"batches", "updates", "bytes", "threshold",
+                           "density", "compute_ms", "encode_ms", "decode_ms",
+                           "wait", "idle", "cores", "memory"});
     const Json staleness = part(event, "staleness");
     values["staleness_mean"] = number(staleness, "mean");
     values["staleness_max"] = number(staleness, "max");

@@ -2,6 +2,8 @@
 
 #include "libcore/plot/pictures.h"
 
+#include <utility>
+
 #include "libcore/base/number_format.h"
 #include "libcore/plot/markup.h"
 #include "libcore/plot/page.h"
@@ -30,9 +32,58 @@ std::string legend_of(const Chart& chart, double y) {
   return out;
 }
 
+void replace_all(std::string& text, const std::string& from,
+                 const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos;
+       at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+// {"--c0", "#2563b0"}, ... of the first block.
+std::vector<std::pair<std::string, std::string>> light_colors(
+    std::string_view style) {
+  std::vector<std::pair<std::string, std::string>> colors;
+  const std::string_view block = style.substr(0, style.find('}'));
+  for (std::size_t at = block.find("--"); at != std::string_view::npos;
+       at = block.find("--", at + 2)) {
+    const std::size_t colon = block.find(':', at);
+    const std::size_t end = block.find(';', at);
+    if (end == std::string_view::npos) break;
+    colors.emplace_back(block.substr(at, colon - at),
+                        block.substr(colon + 2, end - colon - 2));
+  }
+  return colors;
+}
+
 }  // namespace
 
-std::string to_picture(const std::vector<Chart>& charts) {
+std::string plain_style(std::string_view style) {
+  const auto colors = light_colors(style);
+  std::string out;
+  // Rules of one level: variables and media queries are braces in braces, or
+  // begin with two dashes.
+  for (std::size_t at = style.find("svg.chart"); at < style.size();) {
+    const std::size_t end = style.find('}', at);
+    if (end == std::string_view::npos) break;
+    const std::string rule(style.substr(at, end + 1 - at));
+    const bool by_line = rule.find("var(--c)") != std::string::npos;
+    for (std::size_t color = 0; color < (by_line ? 8U : 1U); ++color) {
+      const std::string number = std::to_string(color);
+      std::string one = rule;
+      if (by_line) {
+        replace_all(one, ".line", ".line.c" + number);
+        replace_all(one, "var(--c)", "var(--c" + number + ")");
+      }
+      for (const auto& [name, value] : colors)
+        replace_all(one, "var(" + name + ")", value);
+      out += one;
+    }
+    at = end + 1;
+  }
+  return out;
+}
+
+std::string to_picture(const std::vector<Chart>& charts, bool plain) {
   const double row = kTitleHeight + kChartHeight + kGapBelow;
   const std::string width = whole(kChartWidth + 2 * kSide);
   const std::string height = whole(row * static_cast<double>(charts.size()));
@@ -41,10 +92,9 @@ std::string to_picture(const std::vector<Chart>& charts) {
       "width=\"" +
       width + "\" height=\"" + height + "\" viewBox=\"0 0 " + width + " " +
       height + "\">\n<style>\n";
-  out += chart_style();
-  out +=
-      "</style>\n<rect width=\"100%\" height=\"100%\" "
-      "style=\"fill: var(--ground)\"/>\n";
+  out += plain ? plain_style(chart_style()) : std::string(chart_style());
+  out += "</style>\n<rect width=\"100%\" height=\"100%\" style=\"fill: " +
+         std::string(plain ? "#fff" : "var(--ground)") + "\"/>\n";
   for (std::size_t i = 0; i < charts.size(); ++i) {
     const double top = row * static_cast<double>(i);
     const Chart& chart = charts[i];

@@ -274,16 +274,19 @@ std::vector<Group> charts_of(const std::vector<Run>& runs) {
   training.charts = make.metrics();
   training.charts.insert(training.charts.begin(),
                          {make.loss_of_batches(), make.loss_of_epochs()});
-  speed.charts = {make.rate("examples", "Examples trained",
-                            "examples per second", &Commit::examples),
-                  make.rate("bytes", "Updates received", "bytes per second",
-                            &Commit::bytes),
-                  make.of_exchanges("compute", "Computing a mini-batch",
-                                    "milliseconds", "compute_ms"),
-                  make.of_exchanges("wait", "Waiting for answers",
-                                    "share of the time", "wait"),
-                  make.of_exchanges("idle", "Waiting for work",
-                                    "share of the time", "idle")};
+  speed.charts = {
+      make.rate("examples", "Examples trained", "examples per second",
+                &Commit::examples),
+      make.rate("bytes", "Updates received", "bytes per second",
+                &Commit::bytes),
+      make.of_exchanges("compute", "Computing a mini-batch", "milliseconds",
+                        "compute_ms"),
+      make.of_exchanges("wait", "Waiting for answers", "share of the time",
+                        "wait"),
+      make.of_exchanges("idle", "Waiting for work", "share of the time",
+                        "idle"),
+      make.of_exchanges("cores", "Cores busy", "of the worker", "cores"),
+      make.of_exchanges("memory", "Memory", "bytes of the worker", "memory")};
   exchange.charts = {
       make.of_exchanges("staleness", "Staleness",
                         "updates of others before one's own, mean",

@@ -31,6 +31,8 @@ void ExchangeStats::add(const ExchangeStats& later) {
   idle += later.idle;
   inbox = std::max(inbox, later.inbox);
   outbox = std::max(outbox, later.outbox);
+  cpu += later.cpu;
+  memory = std::max(memory, later.memory);
   if (later.residual.back() > 0) residual = later.residual;
   applied += later.applied;
   staleness += later.staleness;
@@ -39,11 +41,12 @@ void ExchangeStats::add(const ExchangeStats& later) {
 
 Json ExchangeStats::to_json() const {
   return {
-      {"batches", batches},   {"updates", updates},  {"bytes", bytes},
-      {"elements", elements}, {"quanta", quanta},    {"threshold", threshold},
-      {"compute", compute},   {"encode", encode},    {"decode", decode},
-      {"wait", wait},         {"idle", idle},        {"inbox", inbox},
-      {"outbox", outbox},     {"residual", residual}};
+      {"batches", batches},   {"updates", updates}, {"bytes", bytes},
+      {"elements", elements}, {"quanta", quanta},   {"threshold", threshold},
+      {"compute", compute},   {"encode", encode},   {"decode", decode},
+      {"wait", wait},         {"idle", idle},       {"inbox", inbox},
+      {"outbox", outbox},     {"cpu", cpu},         {"memory", memory},
+      {"residual", residual}};
 }
 
 ExchangeStats ExchangeStats::from_json(const Json& object) {
@@ -51,7 +54,7 @@ ExchangeStats ExchangeStats::from_json(const Json& object) {
   const JsonView json(object, Code::kProtocol, "exchange");
   json.only({"batches", "updates", "bytes", "elements", "quanta", "threshold",
              "compute", "encode", "decode", "wait", "idle", "inbox", "outbox",
-             "residual"});
+             "cpu", "memory", "residual"});
   if (object.empty()) return s;
   s.batches = json.at("batches").integer(0, kMost);
   s.updates = json.at("updates").integer(0, kMost);
@@ -66,6 +69,8 @@ ExchangeStats ExchangeStats::from_json(const Json& object) {
   s.idle = at_least_zero(json.at("idle"));
   s.inbox = json.at("inbox").integer(0, kMost);
   s.outbox = json.at("outbox").integer(0, kMost);
+  s.cpu = at_least_zero(json.at("cpu"));
+  s.memory = json.at("memory").integer(0, kMost);
   const JsonView quantiles = json.at("residual");
   if (quantiles.size() != s.residual.size())
     quantiles.fail(std::to_string(s.residual.size()) + " numbers");
@@ -101,7 +106,9 @@ Json ExchangeStats::summary() const {
           {"encode_ms", per(ms * encode, batches)},
           {"decode_ms", per(ms * decode, batches)},
           {"wait", share(wait)},
-          {"idle", share(idle)}};
+          {"idle", share(idle)},
+          {"cores", share(cpu)},
+          {"memory", memory}};
 }
 
 void ExchangeMeter::add(const ExchangeStats& stats) {

@@ -25,6 +25,8 @@ struct ExchangeStats {
   // taken while the updater writes counts as compute, its coding as encode.
   double compute = 0, encode = 0, decode = 0, wait = 0, idle = 0;
   std::int64_t inbox = 0, outbox = 0;  // longest queues seen
+  double cpu = 0;           // seconds of all cores that the process used
+  std::int64_t memory = 0;  // most bytes of it that were in memory
   // |residual|: quantiles of the last sample, at kQuantiles.
   static constexpr std::array<double, 4> kQuantiles = {0.5, 0.95, 0.99, 0.999};
   std::array<double, 4> residual{};

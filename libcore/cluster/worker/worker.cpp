@@ -16,6 +16,7 @@
 #include "libcore/base/unique.h"
 #include "libcore/cluster/tree/peers.h"
 #include "libcore/cluster/worker/master_connection.h"
+#include "libcore/cluster/worker/process_use.h"
 #include "libcore/device/instructions.h"
 #include "libcore/device/open.h"
 
@@ -85,6 +86,7 @@ class Worker {
   double heard_ = 0;      // of it, when
   double rate_time_ = 0;  // of the last beat, and the examples then
   std::int64_t rate_examples_ = 0;
+  ProcessUse use_;
   double rate_ = 0;    // examples a second
   bool done_ = false;  // the master has no more work
   bool stopping_ = false;
@@ -216,6 +218,7 @@ bool Worker::send_beat(Beat beat, milliseconds limit) {
   beat.progress = mail_.progress;
   beat.examples_per_second = rate_;
   beat.doing = mail_.doing();
+  mail_.meter.add(use_.take());
   beat.exchange = mail_.tell_exchange();
   beat.feed = peers_.position();
   beat.flow = peers_.flow();

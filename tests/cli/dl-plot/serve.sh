@@ -89,6 +89,6 @@ server.wait()
 PYTHON
 find runs | LC_ALL=C sort
 for args in "--serve x runs" "--serve 0" "--serve 0 nothing" "--serve 0 runs -o x.html"; do
-  dl-plot $args
+  eval "dl-plot $args"
   echo "status $?"
 done

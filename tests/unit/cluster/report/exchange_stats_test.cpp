@@ -22,6 +22,8 @@ ExchangeStats some() {
   s.compute = 3;
   s.wait = 1;
   s.inbox = 7;
+  s.cpu = 2;
+  s.memory = 5000;
   s.residual = {1, 2, 3, 4};
   return s;
 }
@@ -40,6 +42,8 @@ TEST_CASE("statistics of the exchange survive the way and add up") {
   CHECK(means["threshold"] == 0.25);
   CHECK(means["compute_ms"] == 750.0);
   CHECK(means["wait"] == 0.25);
+  CHECK(means["cores"] == 0.5);
+  CHECK(means["memory"] == 5000);  // the most
   CHECK(means["residual"] == Json({1.0, 2.0, 3.0, 4.0}));
 }
 
@@ -51,6 +55,8 @@ TEST_CASE("statistics that make no sense are refused") {
   };
   refused("batches", -1);
   refused("wait", -0.5);
+  refused("cpu", -1);
+  refused("memory", 1.5);
   refused("residual", Json::array({1, 2}));
   refused("surplus", 1);
 }
