@@ -65,7 +65,7 @@ inline bool is_fit(const Args& a) {
 inline void run_fit(const Args& a, dl::vectorize::BadRecords& bad) {
   constexpr const char* kWhy = "does not go with fit";
   for (const std::string formats :
-       {"table and csv", "svmlight", "cifar", "raw"})
+       {"series", "table, series and csv", "svmlight", "cifar", "raw"})
     a.options->refuse_section("Options for " + formats, kWhy);
   a.options->refuse_section("Options for images, and recipes", kWhy);
   a.options->refuse(

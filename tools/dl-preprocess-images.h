@@ -69,8 +69,13 @@ inline std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
   for (const std::string& doubt : recipe.doubts())
     dl::cli::log()(dl::Level::kWarning, doubt);
   if (recipe.is_of_tables()) {
-    a.options->refuse({"split", "group"},
-                      "is for images; rows are split by dl-shard --split");
+    const bool is_series = !recipe.series.is_null();
+    if (is_series)
+      a.options->refuse({"group"}, "is for images");
+    else
+      a.options->refuse({"split", "group"},
+                        "is for images and series; rows are split by dl-shard "
+                        "--split");
     a.options->refuse({"ledger", "by", "list", "null", "retries", "labels",
                        "webdataset", "preview"},
                       "is for images, not for recipes of tables");
@@ -88,10 +93,12 @@ inline std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
     dl::bad_usage("want a folder of pictures, pictures, or a tar archive");
   dl::vectorize::RecipeOptions options;
   options.batch = a.reader.batch;
+  if (!recipe.series.is_null() && !a.options->given("batch"))
+    options.batch = 0;  // as rows are shared best
   options.threads = a.threads;
   options.labels = !a.no_labels;
   options.table = a.labels;
-  options.index = bad.tolerant();
+  options.index = bad.tolerant() && recipe.series.is_null();
   options.share = output.examples;
   options.preview = !a.preview.empty();
   if (ledger != nullptr) options.classes["labels"] = ledger->classes();

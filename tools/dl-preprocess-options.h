@@ -18,10 +18,11 @@
 #include "libcore/vectorize/reader.h"
 #include "libcore/vectorize/recipe/images.h"
 #include "libcore/vectorize/schema.h"
+#include "libcore/vectorize/series/propose_series.h"
 #include "libcore/vectorize/text.h"
 
-inline constexpr std::array kFormats = {"images",   "table", "csv", "idx",
-                                        "svmlight", "cifar", "raw"};
+inline constexpr std::array kFormats = {"images", "table",    "series", "csv",
+                                        "idx",    "svmlight", "cifar",  "raw"};
 
 struct Args {
   std::string format;  // the first operand, taken off the others
@@ -35,10 +36,13 @@ struct Args {
   dl::vectorize::SvmlightOptions svmlight;
   dl::vectorize::RawOptions raw;
   dl::vectorize::ImageOptions images;
+  dl::vectorize::SeriesChoices series;
+  std::int64_t series_window = 0, stride = 1, horizon = 1, gap = 0, season = 1;
+  std::string time, key, every, resample, gaps;
   std::string recipe, bad_list, part, labels, preview, split, group, list,
       ledger;
   std::string by = "name", decimal;
-  // Recipe of table, once it is known.
+  // Recipe of table and series, once it is known.
   std::optional<dl::vectorize::Recipe> made_recipe;
   bool print_recipe = false, merge = false, null = false;
   std::int64_t threads = 0, retries = 0;
@@ -77,7 +81,7 @@ inline void declare_common(dl::cli::Options& opt, Args& a) {
           "default: the first");
   opt.add("threads", &a.threads, "N", "worker threads; 0: one for each core");
   opt.flag("print-recipe", &a.print_recipe,
-           "images, table and csv: print the recipe (JSON) that the options, "
+           "images, table, series and csv: print the recipe (JSON) that the options, "
            "or the rows of a table, say, and exit");
   opt.flag(
       "json", &a.json,
@@ -149,8 +153,38 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
           "their labels and exit");
 }
 
+inline void declare_series(dl::cli::Options& opt, Args& a) {
+  opt.section("Options for series");
+  opt.add("window", &a.series_window, "N", "rows of an example");
+  opt.add("stride", &a.stride, "N", "rows from one window to the next");
+  opt.add("horizon", &a.horizon, "N",
+          "rows to predict behind a window; 0: its last row");
+  opt.add("gap", &a.gap, "N",
+          "rows between a window and the first that is predicted");
+  opt.add("time", &a.time, "COLUMN",
+          "column with the time, a date or a number, by which rows are sorted");
+  opt.add("key", &a.key, "COLUMN", "column that tells several series apart");
+  opt.add("known", &a.series.known, "COLUMNS",
+          "columns that are known ahead, as holidays are");
+  opt.add("static", &a.series.fixed, "COLUMNS",
+          "columns with one value in all rows of a series");
+  opt.add("calendar", &a.series.calendar, "PARTS",
+          "parts of the time to add as features, such as hour,weekday,month");
+  opt.add("every", &a.every, "STEP",
+          "bring rows to steps of one length, as 15min, 1h, 1d, 1w or 1mo");
+  opt.add("resample", &a.resample, "WAY",
+          "number of a step of --every: mean (the default), last, sum or "
+          "interpolate");
+  opt.add("gaps", &a.gaps, "WAY",
+          "treatment of missing numbers: cut (no window has them, the "
+          "default), interpolate, previous or fail");
+  opt.add("season", &a.season, "N",
+          "rows of a season, for the naive forecast to compare with");
+}
+
 inline void declare_others(dl::cli::Options& opt, Args& a) {
-  opt.section("Options for table and csv");
+  declare_series(opt, a);
+  opt.section("Options for table, series and csv");
   opt.add("label", &a.csv.label, "COLUMNS",
           "columns to predict, separated by commas: names, or numbers from 1 "
           "(-1: the last); none: no label");
@@ -237,7 +271,7 @@ inline void take_format(Args& a) {
     return;
   }
   constexpr const char* kAll =
-      "images, table, csv, idx, svmlight, cifar or raw";
+      "images, table, series, csv, idx, svmlight, cifar or raw";
   if (a.operands.empty()) dl::bad_usage(std::string("want a format: ") + kAll);
   a.format = a.operands.front();
   a.operands.erase(a.operands.begin());
@@ -258,23 +292,34 @@ inline void check_options(const Args& a) {
   for (const std::string format : {"svmlight", "cifar", "raw"})
     if (wanted != format)
       a.options->refuse_section("Options for " + format, "is for " + format);
-  if (wanted != "table" && wanted != "csv")
-    a.options->refuse_section("Options for table and csv",
-                              "is for table and csv");
+  const bool is_table = wanted == "table" || wanted == "series";
+  if (!is_table && wanted != "csv")
+    a.options->refuse_section("Options for table, series and csv",
+                              "is for table, series and csv");
+  if (wanted != "series")
+    a.options->refuse_section("Options for series", "is for series");
   if (!a.decimal.empty() && a.decimal != "." && a.decimal != ",")
     dl::bad_usage("--decimal: want . or , got '" + a.decimal + "'");
-  if (wanted == "csv") refuse({"decimal"}, "is for table");
-  if (wanted == "table") {
+  if (wanted == "csv") refuse({"decimal"}, "is for table and series");
+  if (wanted == "series") refuse({"id", "regression", "part"}, "is not for series");
+  if (is_table) {
     refuse({"header", "missing", "sequence", "steps", "longer", "per-step",
             "weight"},
            "is for csv");
-    refuse({"shape", "dtype", "id-bytes"}, "is not for table");
+    refuse({"shape", "dtype", "id-bytes"}, "is not for table and series");
   }
-  if (wanted != "images")
+  if (wanted == "series") {
+    refuse({"size", "fit", "shorter", "interpolation", "color", "max-pixels",
+            "scaled-decoding", "quality", "label-from", "labels",
+            "label-pattern", "webdataset", "group", "list", "null", "ledger",
+            "by", "retries", "recipe", "preview"},
+           "is for images");
+  } else if (wanted != "images") {
     a.options->refuse_section("Options for images, and recipes",
                               "is for images");
-  if (wanted != "images" && wanted != "csv" && wanted != "table")
-    refuse({"print-recipe"}, "is for images, table and csv");
+  }
+  if (wanted != "images" && wanted != "csv" && !is_table)
+    refuse({"print-recipe"}, "is for images, table, series and csv");
   if (wanted == "images") refuse({"shape", "dtype"}, "is not for images");
   if (!a.preview.empty())
     refuse({"output", "force", "json"}, "does not go with --preview");

@@ -15,6 +15,7 @@
 #include "tools/dl-preprocess-images.h"
 #include "tools/dl-preprocess-options.h"
 #include "tools/dl-preprocess-outputs.h"
+#include "tools/dl-preprocess-series.h"
 #include "tools/dl-preprocess-table.h"
 
 inline int threads_of(const Args& a) {
@@ -25,7 +26,7 @@ inline std::unique_ptr<dl::vectorize::Reader> open_reader(
     const Args& a, const std::vector<std::string>& inputs, const Output& output,
     dl::vectorize::Ledger* ledger, dl::vectorize::BadRecords& bad) {
   const std::string& format = a.format;
-  if (format == "images" || format == "table")
+  if (format == "images" || format == "table" || format == "series")
     return open_by_recipe(a, inputs, output, ledger, bad);
   dl::vectorize::ReaderOptions options = a.reader;
   options.threads = threads_of(a);
@@ -46,6 +47,7 @@ inline dl::Json shown_recipe(const Args& a,
                              const std::vector<std::string>& inputs) {
   if (a.format == "images") return recipe_of(a).to_json(true);
   if (a.format == "table") return inferred_recipe(a, inputs);
+  if (a.format == "series") return inferred_series(a, inputs).to_json(true);
   dl::vectorize::BadRecords bad(0);
   dl::Json recipe = known_recipe(
       open_reader(a, inputs, Output{}, nullptr, bad)->metadata().recipe);

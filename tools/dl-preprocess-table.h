@@ -46,10 +46,12 @@ inline void report_columns(const dl::vectorize::InferredTable& table,
 
 // Tells the input that a network for these examples has.
 inline void report_shape(const dl::vectorize::Reader& reader) {
-  const auto field = reader.metadata().schema.at("features");
+  const auto schema = reader.metadata().schema;
+  const auto field = schema.find("features");
+  if (field == schema.end()) return;  // several inputs
   dl::cli::log()(dl::Level::kInfo,
                  "the input of a network for them: {\"shape\": " +
-                     field.shape.to_string() + "}");
+                     field->second.shape.to_string() + "}");
 }
 
 inline dl::vectorize::InferredTable inferred_table(
@@ -87,15 +89,22 @@ inline dl::Json inferred_recipe(const Args& a,
   return recipe.to_json(true);
 }
 
-// The same, with all that it learns of the rows.
-inline dl::vectorize::Recipe fitted_table(
-    const Args& a, const std::vector<std::string>& inputs) {
-  auto recipe = dl::vectorize::Recipe::from_json(inferred_recipe(a, inputs),
-                                                 "the recipe", dl::Code::kBug);
+// A recipe with all that it learns of the rows.
+inline dl::vectorize::Recipe fitted(const dl::vectorize::Recipe& recipe,
+                                    const Args& a,
+                                    const std::vector<std::string>& inputs) {
   if (!is_to_be_fitted(recipe)) return recipe;
   dl::vectorize::BadRecords bad(a.max_bad);
   return dl::vectorize::Recipe::from_json(fit_recipe(recipe, inputs, bad),
                                           "the recipe", dl::Code::kBug);
+}
+
+// That of a table.
+inline dl::vectorize::Recipe fitted_table(
+    const Args& a, const std::vector<std::string>& inputs) {
+  return fitted(dl::vectorize::Recipe::from_json(inferred_recipe(a, inputs),
+                                                 "the recipe", dl::Code::kBug),
+                a, inputs);
 }
 
 #endif  // DL_TOOLS_DL_PREPROCESS_TABLE_H_

@@ -120,6 +120,8 @@ void run(Args& a, std::vector<std::string> arguments) {
     step.inputs = dl::vectorize::digest_of(files_of(a, inputs));
   if (is_current(a, outputs, step)) return;
   if (a.format == "table") a.made_recipe = fitted_table(a, inputs);
+  if (a.format == "series")
+    a.made_recipe = fitted(inferred_series(a, inputs), a, inputs);
   const auto ledger = open_ledger(a);
   const auto list =
       a.bad_list.empty() ? nullptr : dl::io::open_sink(a.bad_list);

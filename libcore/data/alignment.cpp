@@ -219,12 +219,40 @@ void take(Field& field, const Places& places) {
   field.shape = tensor::Shape(std::span(extents));
 }
 
+// A tensor that is cut of windows: the columns at these places, where they are
+// columns of the series.  Else it is no window any longer.
+void take_columns_of_windows(DataSet& set, const std::string& name,
+                             const Places& places) {
+  const auto found = set.views.find(name);
+  if (found == set.views.end()) return;
+  WindowView& view = found->second;
+  std::vector<std::int64_t>& columns = view.window.columns;
+  if (view.shape.rank() == 0 ||
+      std::cmp_not_equal(view.shape.back(), columns.size())) {
+    set.views.erase(found);
+    return;
+  }
+  std::vector<std::int64_t> taken;
+  for (const std::int64_t place : places)
+    taken.push_back(columns.at(static_cast<std::size_t>(place)));
+  columns = std::move(taken);
+  std::vector<std::int64_t> extents(view.shape.extents().begin(),
+                                    view.shape.extents().end());
+  extents.back() = static_cast<std::int64_t>(places.size());
+  view.shape = tensor::Shape(std::span(extents));
+}
+
 void apply_to(DataSet& set, const std::string& part, const Order& order) {
   const auto change = [&](const char* kind, const Places& places,
                           const auto& by) {
-    const auto found = set.tensors.find(tensor_of(kind, part));
-    if (!places.empty() && found != set.tensors.end())
-      by(found->second, places);
+    const std::string name = tensor_of(kind, part);
+    const auto found = set.tensors.find(name);
+    if (places.empty() || found == set.tensors.end()) return;
+    by(found->second, places);
+    if (&places == &order.classes)
+      set.views.erase(name);
+    else
+      take_columns_of_windows(set, name, places);
   };
   change("features", order.columns, take_columns);
   change("labels", order.targets, take_columns);

@@ -6,6 +6,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/data/format/decode.h"
+#include "libcore/data/format/windows.h"
 
 namespace dl::data {
 namespace {
@@ -38,7 +39,8 @@ std::span<const std::byte> take_part(std::span<const std::byte>& row,
 
 std::size_t row_bytes(const std::map<std::string, Field>& schema) {
   std::size_t sum = 0;
-  for (const auto& [name, field] : schema) sum += field_bytes(field);
+  for (const auto& [name, field] : schema)
+    if (field.encoding != Encoding::kSeries) sum += field_bytes(field);
   return sum;
 }
 
@@ -46,6 +48,7 @@ void get_row(const DataSet& set, const std::map<std::string, Field>& schema,
              std::int64_t i, std::vector<std::byte>& row) {
   row.clear();
   for (const auto& [name, field] : schema) {
+    if (field.encoding == Encoding::kWindow) continue;
     if (field.encoding != Encoding::kNone) {
       const auto bytes = set.encoded.at(name).example(i);
       const auto length = static_cast<Length>(bytes.size());
@@ -64,6 +67,7 @@ void get_row(const DataSet& set, const std::map<std::string, Field>& schema,
 void put_row(DataSet& set, const std::map<std::string, Field>& schema,
              std::int64_t i, std::span<const std::byte> row) {
   for (const auto& [name, field] : schema) {
+    if (field.encoding == Encoding::kWindow) continue;
     const auto part = take_part(row, field);
     if (field.encoding != Encoding::kNone) {
       set.encoded.at(name).append(part);
@@ -80,17 +84,21 @@ void each_part(std::span<const std::byte> row,
                const std::map<std::string, Field>& schema,
                const std::function<void(const std::string&,
                                         std::span<const std::byte>)>& take) {
-  for (const auto& [name, field] : schema) take(name, take_part(row, field));
+  for (const auto& [name, field] : schema)
+    if (field.encoding != Encoding::kWindow) take(name, take_part(row, field));
 }
 
 DataSet make_set(const std::map<std::string, Field>& schema, std::int64_t n) {
   DataSet set;
-  for (const auto& [name, field] : schema)
+  for (const auto& [name, field] : schema) {
+    if (field.encoding == Encoding::kWindow) continue;
     if (field.encoding != Encoding::kNone)
       set.encoded.emplace(name, encoded_like(field));
     else
       set.tensors.emplace(
           name, tensor::Tensor(field.dtype, field.shape.with_first(n)));
+  }
+  add_views(set, schema);
   return set;
 }
 

@@ -7,6 +7,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/data/format/windows.h"
 
 namespace dl::cluster {
 namespace {
@@ -26,7 +27,20 @@ bool lies_below(const fs::path& path, const fs::path& root) {
 std::size_t bytes_of(const data::DataSet& set) {
   std::size_t bytes = 0;
   for (const auto& [name, tensor] : set.tensors) bytes += tensor.bytes().size();
+  for (const auto& [name, stored] : set.encoded) bytes += stored.bytes.size();
   return bytes;
+}
+
+// Keeps the rows of a series in place of the windows that are cut of them, and
+// no other stored form.
+void keep_rows(data::DataSet& set) {
+  if (set.views.empty()) return set.encoded.clear();
+  std::erase_if(set.encoded, [](const auto& stored) {
+    return stored.first != data::kSeriesName;
+  });
+  std::erase_if(set.tensors, [&](const auto& tensor) {
+    return set.views.contains(tensor.first);
+  });
 }
 
 // Number of a record, counted through all shards.
@@ -133,8 +147,9 @@ data::DataSet RecordStore::load(std::uint32_t shard, std::uint32_t record) {
   failpoint("worker.record", number_of(shards_, shard, record));
   if (files_[shard]) {
     try {
-      data::DataSet set = files_[shard]->read(record);
+      data::DataSet set = files_[shard]->read(record, data::Form::kStored);
       prepare_record(shards_[shard], record, set, check_);
+      keep_rows(set);
       return set;
     } catch (const Error& e) {
       log_(Level::kWarning,
@@ -156,7 +171,7 @@ data::DataSet RecordStore::load_fetched(std::uint32_t shard,
   data::DataSet set;
   try {
     set = data::unpack_record(fetch_(shard, record), info.encoded,
-                              "the master's copy");
+                              "the master's copy", data::Form::kStored);
     set.check();
     if (set.examples() != info.records[record])
       throw Error{Code::kData, "has " + std::to_string(set.examples()) +
@@ -167,6 +182,7 @@ data::DataSet RecordStore::load_fetched(std::uint32_t shard,
     throw;
   }
   prepare_record(info, record, set, check_);
+  keep_rows(set);
   return set;
 }
 

@@ -8,6 +8,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/data/format/windows.h"
 
 namespace dl::data {
 namespace {
@@ -15,6 +16,14 @@ namespace {
 std::size_t row_bytes(const tensor::Tensor& t) {
   return static_cast<std::size_t>(t.shape().without_first().elements()) *
          tensor::size_of(t.dtype());
+}
+
+// Tensors that are in views alone.
+std::size_t cut_as_copied(const DataSet& set) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(set.views, [&](const auto& view) {
+        return !set.tensors.contains(view.first);
+      }));
 }
 
 }  // namespace
@@ -42,6 +51,7 @@ DataSet DataSet::slice(std::int64_t begin, std::int64_t end) const {
     part.tensors.emplace(name, t.rows(begin, end));
   for (const auto& [name, stored] : encoded)
     part.encoded.emplace(name, stored.slice(begin, end));
+  part.views = views;
   return part;
 }
 
@@ -79,24 +89,36 @@ std::string id_text(const tensor::Tensor& ids, std::int64_t i) {
 
 void copy_examples(DataSet& target, std::int64_t to, const DataSet& source,
                    std::span<const std::uint32_t> from) {
-  require(target.tensors.size() == source.tensors.size(),
-          "examples of different data sets are mixed");
+  constexpr const char* kMixed = "examples of different data sets are mixed";
+  require(target.tensors.size() == source.tensors.size() + cut_as_copied(source),
+          kMixed);
   const auto count = static_cast<std::int64_t>(from.size());
-  auto in = source.tensors.begin();
   for (auto& [name, out] : target.tensors) {
     const std::size_t n = row_bytes(out);
-    require(in->first == name && n == row_bytes(in->second) &&
-                to + count <= out.shape()[0],
-            "examples of different data sets are mixed");
+    require(to + count <= out.shape()[0], kMixed);
+    auto row = out.bytes().subspan(static_cast<std::size_t>(to) * n);
+    const auto in = source.tensors.find(name);
+    if (in == source.tensors.end()) {
+      const auto view = source.views.find(name);
+      require(view != source.views.end() && out.dtype() == view->second.dtype &&
+                  out.shape().without_first() == view->second.shape,
+              kMixed);
+      const Encoded& series = source.encoded.at(kSeriesName);
+      for (const std::uint32_t example : from) {
+        cut_window(series, view->second, example, row.first(n));
+        row = row.subspan(n);
+      }
+      continue;
+    }
+    require(n == row_bytes(in->second), kMixed);
     const std::byte* rows = in->second.bytes().data();
-    std::byte* row = out.bytes().data() + static_cast<std::size_t>(to) * n;
+    std::byte* place = row.data();
     const auto examples = static_cast<std::uint64_t>(in->second.shape()[0]);
     for (const std::uint32_t example : from) {
       require(example < examples, "an example outside its record");
-      if (n > 0) std::memcpy(row, rows + std::size_t{example} * n, n);
-      row += n;
+      if (n > 0) std::memcpy(place, rows + std::size_t{example} * n, n);
+      place += n;
     }
-    ++in;
   }
 }
 
@@ -114,11 +136,14 @@ DataSet make_like(const DataSet& like, std::int64_t n) {
 }
 
 void make_like(DataSet& set, const DataSet& like, std::int64_t n) {
-  const bool same_names = std::ranges::equal(
-      set.tensors, like.tensors,
-      [](const auto& a, const auto& b) { return a.first == b.first; });
-  if (!same_names) set.tensors.clear();
+  std::erase_if(set.tensors, [&](const auto& tensor) {
+    return !like.tensors.contains(tensor.first) &&
+           !like.views.contains(tensor.first);
+  });
   set.encoded.clear();
+  set.views.clear();
+  for (const auto& [name, view] : like.views)
+    set.tensors[name].resize(view.dtype, view.shape.with_first(n));
   for (const auto& [name, t] : like.tensors)
     set.tensors[name].resize(t.dtype(),
                              t.shape().without_first().with_first(n));

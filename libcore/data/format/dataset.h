@@ -29,6 +29,9 @@ struct DataSet {
   // Stored form of some of them, where it is wanted: of records that are to be
   // written.
   std::map<std::string, Encoded> encoded;
+  // Tensors that are windows of encoded "series", by name: they may be in
+  // `tensors` as well, or be cut as they are copied.
+  std::map<std::string, WindowView> views;
 
   std::int64_t examples() const;  // 0 if there are no tensors
   const tensor::Tensor* find(const std::string& name) const;  // or null
@@ -40,6 +43,12 @@ struct DataSet {
   // Throws Error: kData unless first dimensions agree, no extent is 0 and
   // there is at least one example.
   void check() const;
+};
+
+// Form of the examples that are read.
+enum class Form {
+  kDecoded,  // tensors of one shape, and a schema of these
+  kStored    // beside them their stored form, to be written again
 };
 
 // Whether the tensor says which example it is: "id", "index".

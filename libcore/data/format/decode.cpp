@@ -6,6 +6,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/data/format/windows.h"
 #include "libcore/data/jpeg.h"
 
 namespace dl::data {
@@ -119,7 +120,9 @@ void add_decoded(DataSet& set, const std::string& name, const Field& field,
 template <typename Work>
 void each_encoded(const Schema& schema, const Work& work) {
   for (const auto& [name, field] : schema) {
-    if (field.encoding == Encoding::kNone) continue;
+    if (field.encoding == Encoding::kNone ||
+        field.encoding == Encoding::kWindow)
+      continue;
     try {
       work(name, field);
     } catch (Error& e) {
@@ -147,8 +150,11 @@ Schema encoded_part(const Schema& schema) {
 
 Schema plain_schema(const Schema& schema) {
   Schema plain = schema;
+  plain.erase(kSeriesName);
   for (const auto& [name, field] : schema) {
+    if (field.encoding == Encoding::kSeries) continue;
     plain[name].encoding = Encoding::kNone;
+    plain[name].window = {};
     const std::string mask = mask_of(name);
     if (field.encoding == Encoding::kRagged && !mask.empty())
       plain[mask] = {tensor::DType::kU8, {field.shape[0]}};
@@ -157,23 +163,31 @@ Schema plain_schema(const Schema& schema) {
 }
 
 Encoded encoded_like(const Field& field) {
-  return {field.encoding,
-          field.dtype,
-          field.encoding == Encoding::kRagged ? field.shape.without_first()
-                                              : tensor::Shape(),
-          {}};
+  Encoded encoded;
+  encoded.encoding = field.encoding;
+  encoded.dtype = field.dtype;
+  if (field.encoding != Encoding::kJpeg)
+    encoded.value = field.shape.without_first();
+  if (field.encoding == Encoding::kSeries) encoded.steps = field.shape[0];
+  return encoded;
 }
 
 void decode(DataSet& set, const Schema& schema, std::uint64_t limit) {
   each_encoded(schema, [&](const std::string& name, const Field& field) {
-    set.encoded.emplace(name, take_encoded(set, name, field));
+    set.encoded.emplace(name, field.encoding == Encoding::kSeries
+                                  ? take_series(set, field)
+                                  : take_encoded(set, name, field));
   });
+  add_views(set, schema);
   add_decoded(set, schema, limit);
 }
 
 void add_decoded(DataSet& set, const Schema& schema, std::uint64_t limit) {
   each_encoded(schema, [&](const std::string& name, const Field& field) {
-    add_decoded(set, name, field, limit);
+    if (field.encoding == Encoding::kSeries)
+      cut_windows(set, limit);
+    else
+      add_decoded(set, name, field, limit);
   });
 }
 

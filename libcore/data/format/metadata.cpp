@@ -11,6 +11,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/data/format/decode.h"
+#include "libcore/data/format/windows.h"
 #include "libcore/data/sharding/contradiction.h"
 
 namespace dl::data {
@@ -25,7 +26,7 @@ void refuse(const std::string& contradiction) {
 // "id" names an example, "index" is its number in the raw input: they go along
 // with the data, and nothing is learnt from them.
 bool is_name(const std::string& name) {
-  if (names_example(name)) return true;
+  if (names_example(name) || name == kSeriesName) return true;
   const std::string kind = name.substr(0, name.find('/'));
   if (kind.size() + 1 == name.size()) return false;  // "features/"
   return kind == "features" || kind == "labels" || kind == "features_mask" ||
@@ -52,6 +53,13 @@ void check_field(const std::string& name, const Field& field) {
       (field.shape.rank() == 0 || names_example(name)))
     bad_data("tensor " + in_quotes(name) + " is " + describe(field) +
              ", want [steps, ...]");
+  if ((field.encoding == Encoding::kSeries) != (name == kSeriesName) ||
+      (name == kSeriesName &&
+       (field.shape.rank() != 2 || !tensor::is_real(field.dtype))))
+    bad_data("tensor " + in_quotes(name) + " is " + describe(field) +
+             ", want a series: F32 or F64 [rows of a window, columns]");
+  if (field.encoding == Encoding::kWindow && names_example(name))
+    bad_data("tensor " + in_quotes(name) + " is no window");
   if (name == "id" &&
       (field.dtype != tensor::DType::kU8 || field.shape.rank() != 1))
     bad_data("tensor 'id' is " + describe(field) +
@@ -177,6 +185,9 @@ Json schema_to_json(const std::map<std::string, Field>& schema) {
         {"shape", std::vector<std::int64_t>(extents.begin(), extents.end())}};
     if (field.encoding != Encoding::kNone)
       json[name]["encoding"] = name_of(field.encoding);
+    if (field.encoding != Encoding::kWindow) continue;
+    json[name]["first"] = field.window.first;
+    json[name]["columns"] = field.window.columns;
   }
   return json;
 }
@@ -195,8 +206,12 @@ std::map<std::string, Field> schema_from_json(const JsonView& json) {
     if (field.has("encoding"))
       schema[item.key()].encoding =
           encoding_named(field.at("encoding").string());
+    if (schema[item.key()].encoding == Encoding::kWindow)
+      schema[item.key()].window = {field.at("first").integer(0, kMaxExtent),
+                                   field.at("columns").integers(0, kMaxExtent)};
     check_field(item.key(), schema[item.key()]);
   }
+  check_windows(schema);
   return schema;
 }
 
@@ -244,7 +259,10 @@ std::map<std::string, Field> Metadata::schema_of(const DataSet& set) {
   return schema;
 }
 
-int Metadata::minor_version() const { return has_encoded(schema) ? 2 : 1; }
+int Metadata::minor_version() const {
+  if (schema.contains(kSeriesName)) return 3;
+  return has_encoded(schema) ? 2 : 1;
+}
 
 Metadata Metadata::decoded() const {
   Metadata plain = *this;

@@ -23,6 +23,7 @@ struct Field {
   tensor::DType dtype = tensor::DType::kF32;
   tensor::Shape shape;  // of one example, once it is decoded
   Encoding encoding = Encoding::kNone;
+  Window window = {};  // of a tensor that is one
   bool operator==(const Field&) const = default;
 };
 

@@ -67,6 +67,7 @@ void check_steps(const DataSet& set, const std::string& name,
 void Metadata::check(const DataSet& set) const {
   if (!has_encoded(schema)) return check_plain(set, schema);
   for (const auto& [name, field] : encoded_part(schema)) {
+    if (field.encoding == Encoding::kWindow) continue;
     const auto stored = set.encoded.find(name);
     require(stored != set.encoded.end(), "an encoded tensor that is none");
     if (stored->second.examples() != set.examples())
@@ -84,7 +85,9 @@ void Metadata::check_plain(const DataSet& set,
   for (const auto& [name, field] : plain) {
     const tensor::Tensor* t = set.find(name);
     // Not decoded, or what would follow from it.
-    if (!t && (set.encoded.contains(name) || !schema.contains(name))) continue;
+    if (!t && (set.encoded.contains(name) || set.views.contains(name) ||
+               !schema.contains(name)))
+      continue;
     if (!t) bad_data("tensor " + in_quotes(name) + " is missing");
     const Field found{t->dtype(), t->shape().without_first()};
     if (!(found == field))

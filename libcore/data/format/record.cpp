@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "libcore/base/display.h"
+#include "libcore/data/format/windows.h"
 #include "libcore/io/safetensors.h"
 
 namespace dl::data {
@@ -27,14 +28,22 @@ bool follows(const std::string& name, const DataSet& set) {
   return of != set.encoded.end() && of->second.encoding == Encoding::kRagged;
 }
 
-// The tensors in the order of their names.
-std::map<std::string, Stored> stored_tensors(const DataSet& set) {
+// The tensors in the order of their names.  runs: of windows, which lives as
+// long as they do.
+std::map<std::string, Stored> stored_tensors(const DataSet& set,
+                                             tensor::Tensor& runs) {
   std::map<std::string, Stored> all;
   for (const auto& [name, t] : set.tensors)
-    if (set.encoded.empty() || !follows(name, set))
+    if (set.encoded.empty() ||
+        (!follows(name, set) && !set.views.contains(name)))
       all[name] = {t.dtype(), t.shape(), t.bytes()};
   for (const auto& [name, e] : set.encoded) {
-    all[name] = {e.dtype, e.value.with_first(e.offsets.back()), e.bytes};
+    all[name] = {e.dtype, e.value.with_first(e.values()), e.bytes};
+    if (e.encoding == Encoding::kSeries) {
+      runs = windows_of(e);
+      all[name + ".windows"] = {runs.dtype(), runs.shape(), runs.bytes()};
+      continue;
+    }
     all[name + ".offsets"] = {tensor::DType::kI64,
                               {static_cast<std::int64_t>(e.offsets.size())},
                               std::as_bytes(std::span(e.offsets))};
@@ -46,7 +55,8 @@ std::map<std::string, Stored> stored_tensors(const DataSet& set) {
 
 void encode_record(const std::map<std::string, std::string>& metadata,
                    const DataSet& set, std::vector<std::byte>& blob) {
-  const std::map<std::string, Stored> tensors = stored_tensors(set);
+  tensor::Tensor runs;
+  const std::map<std::string, Stored> tensors = stored_tensors(set, runs);
   std::vector<io::TensorEntry> entries;
   for (const auto& [name, t] : tensors) {
     const auto extents = t.shape.extents();

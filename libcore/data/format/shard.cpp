@@ -263,12 +263,15 @@ std::vector<std::byte> Shard::read_packed(std::size_t i) const {
   return packed;
 }
 
-DataSet Shard::read(std::size_t i) const { return decode(i, read_packed(i)); }
+DataSet Shard::read(std::size_t i, Form form) const {
+  return decode(i, read_packed(i), form);
+}
 
-DataSet Shard::decode(std::size_t i, std::span<const std::byte> packed) const {
+DataSet Shard::decode(std::size_t i, std::span<const std::byte> packed,
+                      Form form) const {
   const std::string name =
       in_quotes(state_->path) + ", record " + std::to_string(i);
-  DataSet set = unpack_record(packed, state_->encoded, name);
+  DataSet set = unpack_record(packed, state_->encoded, name, form);
   try {
     state_->metadata.check(set);
     if (set.examples() != state_->records[i])
@@ -284,11 +287,14 @@ DataSet Shard::decode(std::size_t i, std::span<const std::byte> packed) const {
 
 DataSet unpack_record(std::span<const std::byte> packed,
                       const std::map<std::string, Field>& encoded,
-                      const std::string& name) {
+                      const std::string& name, Form form) {
   try {
     Record record = unpack(packed);
     decode(record.set, encoded);
-    record.set.encoded.clear();
+    if (form == Form::kDecoded) {
+      record.set.encoded.clear();
+      record.set.views.clear();
+    }
     record.set.check();
     return std::move(record.set);
   } catch (Error& e) {

@@ -42,14 +42,15 @@ class Shard {
 
   // Unpacks record i.  Throws Error: kData, "'x.dls', record 17: ...", it is
   // damaged or not as the metadata say, or the file was overwritten in place.
-  DataSet read(std::size_t i) const;
+  DataSet read(std::size_t i, Form form = Form::kDecoded) const;
   // Fields of tensors that are stored encoded, which metadata() has decoded.
   const std::map<std::string, Field>& encoded() const;
   // Its bytes as they lie in the file, to be shipped to a host that cannot
   // open the file; unpack_record() undoes it.
   std::vector<std::byte> read_packed(std::size_t i) const;
   // Decodes the bytes that read_packed() returned, as read() does.
-  DataSet decode(std::size_t i, std::span<const std::byte> packed) const;
+  DataSet decode(std::size_t i, std::span<const std::byte> packed,
+                 Form form = Form::kDecoded) const;
 
  private:
   struct State;
@@ -60,7 +61,7 @@ class Shard {
 // Throws Error: kData.
 DataSet unpack_record(std::span<const std::byte> packed,
                       const std::map<std::string, Field>& encoded,
-                      const std::string& name);
+                      const std::string& name, Form form = Form::kDecoded);
 
 }  // namespace dl::data
 

@@ -221,7 +221,10 @@ void StreamReader::State::take_record() {
   } else {
     decode(record.set, part.schema, most);
     part.check(record.set);
-    if (form == Form::kDecoded) record.set.encoded.clear();
+    if (form == Form::kDecoded) {
+      record.set.encoded.clear();
+      record.set.views.clear();
+    }
     if (part.classes.empty()) watch_labels(record.set);
     next = std::move(record.set);
     pending = true;

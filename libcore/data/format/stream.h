@@ -65,12 +65,6 @@ class StreamWriter {
   std::unique_ptr<State> state_;
 };
 
-// Form of the examples that are read.
-enum class Form {
-  kDecoded,  // tensors of one shape, and a schema of these
-  kStored    // beside them their stored form, to be written again
-};
-
 class StreamReader : public Examples {
  public:
   // Reads up to the first data record or the end, so metadata() is set.

@@ -13,6 +13,7 @@
 #include "libcore/data/format/decode.h"
 #include "libcore/data/format/shard_names.h"
 #include "libcore/data/format/stream.h"
+#include "libcore/data/format/windows.h"
 #include "libcore/data/rows.h"
 #include "libcore/data/sharding/contradiction.h"
 #include "libcore/data/sharding/older_shards.h"
@@ -81,6 +82,7 @@ class Dealer {
   std::vector<std::byte> row_;
   std::size_t row_bytes_ = 0;  // of an example that is decoded
   std::size_t buckets_ = 1;    // of a part
+  std::int64_t together_ = 1;  // examples that a shuffle keeps together
   io::Digest contents_;        // of what was read
   std::int64_t read_ = 0, written_ = 0;
   std::vector<std::int64_t> record_ends_;  // of the input
@@ -121,6 +123,16 @@ void Dealer::start(const Metadata& metadata) {
                                   std::to_string(kMaxRecordBytes / row_bytes_) +
                                   " of these examples, which have " +
                                   std::to_string(row_bytes_) + " bytes each"};
+  if (const auto series = metadata.schema.find(kSeriesName);
+      series != metadata.schema.end()) {
+    constexpr std::int64_t kShared = 8;  // so an eighth is stored twice at most
+    together_ = kShared * series->second.shape[0];
+    if (parts_.size() > 1 && options_.rule.group.empty())
+      throw Error{Code::kUsage,
+                  "--split: examples are windows of a series, and those of two "
+                  "parts would have steps in common; split where they are "
+                  "made: dl-preprocess series --split"};
+  }
   // Wrong options are told before all is read.
   splitter_ = std::make_unique<Splitter>(split(), options_.seed, options_.rule,
                                          metadata, 0);
@@ -205,7 +217,8 @@ void Dealer::take(const DataSet& set) {
     if (options_.shuffle) {
       // The order is that of the keys, however many buckets there are.
       const auto words = philox(
-          options_.seed, static_cast<std::uint64_t>(read_ + i), kShuffleStream);
+          options_.seed, static_cast<std::uint64_t>(read_ + i - i % together_),
+          kShuffleStream);
       key = std::uint64_t{words[1]} << 32 | words[0];
       bucket = (key >> 32) * buckets_ >> 32;
     }

@@ -9,6 +9,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/names.h"
+#include "libcore/data/format/windows.h"
 #include "libcore/data/sharding/contradiction.h"
 #include "libcore/io/source.h"
 
@@ -106,6 +107,11 @@ class ZipReader::Side {
     if (next_ == side_.specs.size()) return;
     reader_.emplace(io::open_source(side_.specs[next_++]), Form::kStored);
     if (name_.empty()) name_ = reader_->name();
+    if (reader_->metadata().schema.contains(kSeriesName))
+      throw Error{Code::kData,
+                  reader_->name() +
+                      ": its examples are windows of a series, which cannot "
+                      "be zipped"};
     if (!reader_->metadata().names().empty())
       throw Error{Code::kData,
                   reader_->name() + ": has tensors of several names already"};

@@ -25,6 +25,7 @@ class RawExamples : public data::Examples {
   bool read(data::DataSet& set) override {
     if (reader_->read(set)) {
       set.encoded.clear();
+      set.views.clear();
       return true;
     }
     take_metadata();

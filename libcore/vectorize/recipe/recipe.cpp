@@ -5,6 +5,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/image/decode.h"
+#include "libcore/vectorize/series/series_settings.h"
 
 namespace dl::vectorize {
 namespace {
@@ -84,6 +85,7 @@ class RecipeCheck {
     for (const auto& [name, value] : json.items()) take(name, value);
     for (const char* name : {"source", "tensors"})
       if (!json.contains(name)) add(name, "missing");
+    check_series();
   }
 
   Recipe recipe;
@@ -103,13 +105,15 @@ class RecipeCheck {
       take_source(value);
     } else if (name == "tensors") {
       take_tensors(value);
+    } else if (name == "series") {
+      take_series(value);
     } else if (name == "libraries") {
       if (!value.is_object()) return add(name, "want an object");
       recipe.libraries = value;
     } else if (name != "fit") {  // which merging alone reads
       add(displayed(name),
-          "unknown key; the keys of a recipe are version, source, tensors, "
-          "libraries, fit");
+          "unknown key; the keys of a recipe are version, source, series, "
+          "tensors, libraries, fit");
     }
   }
 
@@ -175,6 +179,30 @@ class RecipeCheck {
       }
   }
 
+  void take_series(const Json& value) {
+    if (!value.is_object()) return add("series", "want an object");
+    if (!check(value, series_keys(), "series")) return;
+    recipe.series = value;
+    try {
+      (void)series_settings(value);
+    } catch (const Error& e) {
+      if (e.code() != Code::kConfig) throw;
+      add("series", e.what());
+    }
+  }
+
+  // A missing number that stays one is for series alone, which are of tables.
+  void check_series() {
+    const bool is_series = !recipe.series.is_null();
+    if (is_series && recipe.source != nullptr && !recipe.is_of_tables())
+      add("series", "a series is of a table: want csv or jsonl");
+    for (const RecipeTensor& tensor : recipe.tensors)
+      for (const RecipePart& part : tensor.parts)
+        if (!is_series && part.given.value("missing", Json()) == "keep")
+          add("tensors." + displayed(tensor.name),
+              "\"missing\": \"keep\" is for a recipe with series");
+  }
+
   void take_part(RecipeTensor& to, const Json& value, const std::string& path,
                  bool beside) {
     const std::string type =
@@ -218,6 +246,9 @@ class RecipeCheck {
 
 std::vector<WantedColumn> wanted_of(const Recipe& recipe, bool labels) {
   std::vector<WantedColumn> wanted;
+  for (const char* key : {"time", "key"})
+    if (recipe.series.is_object() && recipe.series.contains(key))
+      wanted.push_back({recipe.series[key], recipe.name + ": series"});
   for (const RecipeTensor& tensor : recipe.tensors) {
     if (!labels && tensor.name.starts_with("labels")) continue;
     for (const RecipePart& part : tensor.parts) {
@@ -266,6 +297,8 @@ Json Recipe::to_json(bool with_classes) const {
   of_source["type"] = source->name;
   Json json = {
       {"version", kRecipeVersion}, {"source", of_source}, {"tensors", all}};
+  if (!series.is_null())
+    json["series"] = RecipeSettings(series, series_keys()).json();
   if (has_image) json["libraries"] = decoder_versions();
   return json;
 }

@@ -56,6 +56,7 @@ struct Recipe {
   const SourceType* source = nullptr;
   Json source_given = Json::object();  // its object, as the recipe has it
   std::vector<RecipeTensor> tensors;
+  Json series;  // how rows become windows, series_settings.h; or null
   // Versions of the libraries that it was last used with, by name.
   Json libraries = Json::object();
 

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "libcore/vectorize/recipe/recipe.h"
+#include "libcore/vectorize/series/series_settings.h"
 
 namespace dl::vectorize {
 namespace {
@@ -56,6 +57,8 @@ std::string recipe_page() {
     for (const RecipeKey& key : type.keys) text += "\n" + entry_of(key);
   };
   for (const SourceType& type : source_types()) section(type);
+  text += "\n# SERIES\n\n" + in_lines(kSeriesWords, "") + "\n";
+  for (const RecipeKey& key : series_keys()) text += "\n" + entry_of(key);
   text += "\n# VECTORIZERS\n";
   for (const VectorizerType* type : vectorizer_types()) section(*type);
   return text;
@@ -67,6 +70,9 @@ Json recipe_schema() {
     sources.push_back(object_of(type.name, type.words, type.keys));
   for (const VectorizerType* type : vectorizer_types())
     tensors.push_back(object_of(type->name, type->words, type->keys));
+  Json series = object_of("series", kSeriesWords, series_keys());
+  series["properties"].erase("type");
+  series["required"] = {"window"};
   return {
       {"$schema", "https://json-schema.org/draft/2020-12/schema"},
       {"title", "dl-recipe"},
@@ -75,6 +81,7 @@ Json recipe_schema() {
       {"properties",
        {{"version", {{"const", 1}}},
         {"source", {{"oneOf", sources}}},
+        {"series", series},
         {"tensors",
          {{"type", "object"},
           {"minProperties", 1},

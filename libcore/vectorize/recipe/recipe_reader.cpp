@@ -15,6 +15,7 @@
 #include "libcore/vectorize/engine.h"
 #include "libcore/vectorize/recipe/even_sample.h"
 #include "libcore/vectorize/schema.h"
+#include "libcore/vectorize/series/series_reader.h"
 #include "libcore/vectorize/source/record_source.h"
 #include "libcore/vectorize/table/side_by_side.h"
 #include "libcore/vectorize/text.h"
@@ -376,6 +377,8 @@ class RecipeReading : public Reader {
 std::unique_ptr<Reader> open_recipe(const Recipe& recipe, const Inputs& inputs,
                                     const RecipeOptions& options,
                                     BadRecords& bad) {
+  if (!recipe.series.is_null())
+    return open_series(recipe, inputs, options, bad);
   return std::make_unique<RecipeReading>(recipe, inputs, options, bad);
 }
 

@@ -17,9 +17,16 @@
 namespace dl::vectorize {
 namespace {
 
-enum class MissingNumber { kFail, kValue, kMean, kMedian, kMostFrequent };
-constexpr std::string_view kMissingWords[] = {"fail", "value", "mean", "median",
-                                              "most_frequent"};
+enum class MissingNumber {
+  kFail,
+  kKeep,
+  kValue,
+  kMean,
+  kMedian,
+  kMostFrequent
+};
+constexpr std::string_view kMissingWords[] = {
+    "fail", "keep", "value", "mean", "median", "most_frequent"};
 
 using WordSet = std::set<std::string, std::less<>>;
 WordSet words_of(const RecipeSettings& settings, const char* key) {
@@ -125,7 +132,9 @@ class NumberVectorizer : public Vectorizer {
       if (indicator_) bad_config(kIndicatorAlone);
       return;
     }
-    if (missing == MissingNumber::kValue)
+    if (missing == MissingNumber::kKeep)
+      fills_.assign(count, std::numeric_limits<double>::quiet_NaN());
+    else if (missing == MissingNumber::kValue)
       fills_.assign(count,
                     settings.has("value") ? settings.number("value") : 0);
     else if (settings.has("fills"))
@@ -289,8 +298,8 @@ const VectorizerType number_vectorizer = {
              {.name = "missing",
               .kind = KeyKind::kOneOf,
               .doc = "A missing number: *fail*, the default, the record is "
-                     "bad; *value*, "
-                     "the number of that key stands in for it; *mean*, "
+                     "bad; *keep*, it stays missing, in a series, whose *gaps* "
+                     "says what becomes of it; *value*, the number of that key stands in for it; *mean*, "
                      "*median*, *most_frequent* of the column, which a fit "
                      "learns.",
               .words = kMissingWords},

@@ -1,0 +1,262 @@
+#include "libcore/vectorize/series/series_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/base/number_format.h"
+#include "libcore/data/format/decode.h"
+#include "libcore/data/format/windows.h"
+#include "libcore/vectorize/schema.h"
+#include "libcore/vectorize/series/window_places.h"
+
+namespace dl::vectorize {
+namespace {
+
+constexpr Time kNever = std::numeric_limits<Time>::infinity();
+
+class SeriesReading : public Reader {
+ public:
+  SeriesReading(const Recipe& recipe, const Inputs& inputs,
+                const RecipeOptions& options, BadRecords& bad)
+      : options_(options),
+        settings_(series_settings(recipe.series)),
+        maker_(recipe, settings_, options.classes, options.labels) {
+    if (options.index || options.parts > 1 || options.preview)
+      check_options();
+    const auto source = recipe.open(inputs, options.labels);
+    table_ = read_series(*source, maker_, settings_, bad);
+    metadata_ = maker_.metadata();
+    const Time begin = take_part();
+    for (SeriesRows& series : table_.series)
+      filled_ += fill_gaps(series, maker_, settings_);
+    places_ = window_places(table_, maker_.width(), metadata_.schema,
+                            settings_.stride, begin, !options.labels);
+    metadata_.recipe = resolved(recipe);
+    if (!options.labels) metadata_.schema["id"] = id_field();
+    plain_ = metadata_.decoded().schema;
+    windows_ = windows_of_record();
+    if (inputs.log) tell(inputs.log);
+    if (places_.empty() && table_.records > 0)
+      bad_data("no window of " + std::to_string(steps()) +
+               " rows fits the series" +
+               (is_share() ? " of a share of --split" : "") + ": of " +
+               counted(table_.records, "row") + " in " +
+               std::to_string(table_.series.size()) +
+               " series none has so many in a row without a gap");
+  }
+
+  bool read(data::DataSet& set) override {
+    set = {};
+    auto series = data::encoded_like(metadata_.schema.at(data::kSeriesName));
+    std::vector<std::string> ids;
+    while (at_ < places_.size() && series.examples() < windows_)
+      take(series, ids);
+    if (series.examples() == 0) return false;
+    set.encoded.emplace(data::kSeriesName, std::move(series));
+    data::add_views(set, metadata_.schema);
+    data::cut_windows(set, data::kMaxRecordBytes);
+    if (!options_.labels) put_ids(set, ids);
+    given_ += set.examples();
+    return true;
+  }
+
+  data::Metadata metadata() const override { return metadata_; }
+  std::int64_t examples() const override { return given_; }
+
+ private:
+  void check_options() const {
+    if (options_.parts > 1)
+      bad_usage("--part is not for series, which are read as a whole");
+    if (options_.preview) bad_usage("--preview is for pictures");
+  }
+  bool is_share() const {
+    return options_.share.low > 0 || options_.share.high < 1;
+  }
+  std::int64_t steps() const {
+    return metadata_.schema.at(data::kSeriesName).shape[0];
+  }
+  bool are_numbers() const {
+    return settings_.time.empty() || settings_.has_number_times();
+  }
+
+  // Leaves out the rows behind the part that is wanted, and gives the time that
+  // it begins with.
+  Time take_part() {
+    if (!is_share()) return -kNever;
+    std::vector<Time> all;
+    for (const SeriesRows& series : table_.series)
+      all.insert(all.end(), series.times.begin(), series.times.end());
+    std::ranges::sort(all);
+    const auto time_at = [&](double share) {
+      const auto i = static_cast<std::size_t>(
+          std::llround(share * static_cast<double>(all.size())));
+      return i < all.size() ? all[i] : kNever;
+    };
+    const Time begin =
+        options_.share.low > 0 ? time_at(options_.share.low) : -kNever;
+    const Time end =
+        options_.share.high < 1 ? time_at(options_.share.high) : kNever;
+    for (SeriesRows& series : table_.series) {
+      const auto rows = static_cast<std::size_t>(
+          std::ranges::lower_bound(series.times, end) - series.times.begin());
+      series.times.resize(rows);
+      series.values.resize(rows * maker_.width());
+    }
+    return begin;
+  }
+
+  // The recipe with all that was found in the data.
+  Json resolved(const Recipe& recipe) const {
+    Json json = recipe.to_json();
+    Json& series = json["series"];
+    if (settings_.every && !series.contains("origin"))
+      series["origin"] = table_.origin;
+    if (!series.contains("step"))
+      series["step"] = table_.step.months > 0
+                           ? -static_cast<double>(table_.step.months)
+                           : table_.step.seconds;
+    if (!series.contains("naive") && options_.labels &&
+        !maker_.targets().empty())
+      series["naive"] = naive_errors();
+    return json;
+  }
+
+  // Of the forecast that a number is that of a season before.
+  Json naive_errors() const {
+    Json errors = Json::array();
+    const auto season = static_cast<std::size_t>(settings_.season);
+    for (const std::size_t column : maker_.targets()) {
+      double sum = 0;
+      std::int64_t count = 0;
+      for (const SeriesRows& series : table_.series)
+        for (std::size_t i = season; i < series.rows(); ++i) {
+          const double error =
+              double{series.row(i, maker_.width())[column]} -
+              series.row(i - season, maker_.width())[column];
+          if (std::isnan(error)) continue;
+          sum += std::abs(error);
+          ++count;
+        }
+      errors.push_back(count == 0 ? 0 : sum / static_cast<double>(count));
+    }
+    return errors;
+  }
+
+  // Windows of a record: so many that few rows are in two records.
+  std::int64_t windows_of_record() const {
+    constexpr std::int64_t kLeast = 4096, kShared = 16;
+    const std::int64_t wanted =
+        options_.batch > 0 ? options_.batch
+                           : std::max(kLeast, kShared * steps());
+    return record_examples(wanted, plain_);
+  }
+
+  // Appends windows of one place to a record.
+  void take(data::Encoded& to, std::vector<std::string>& ids) {
+    WindowRow& place = places_[at_];
+    const std::int64_t n = std::min(place.count, windows_ - to.examples());
+    const std::int64_t rows = (n - 1) * settings_.stride + steps();
+    const SeriesRows& series = table_.series[place.series];
+    const auto from = std::span(series.values)
+                          .subspan(place.first * maker_.width(),
+                                   static_cast<std::size_t>(rows) *
+                                       maker_.width());
+    const std::int64_t first = to.values();
+    const auto bytes = std::as_bytes(from);
+    to.bytes.insert(to.bytes.end(), bytes.begin(), bytes.end());
+    to.add_run(first, settings_.stride, n);
+    const auto by = static_cast<std::size_t>(settings_.stride);
+    for (std::int64_t i = 0; i < n && !options_.labels; ++i)
+      ids.push_back(
+          id_of(series, place.first + static_cast<std::size_t>(i) * by));
+    place.first += static_cast<std::size_t>(n) * by;
+    place.count -= n;
+    if (place.count == 0) ++at_;
+  }
+
+  // "key@time" of the first row that is predicted.
+  std::string id_of(const SeriesRows& series, std::size_t first) const {
+    const auto last =
+        first + static_cast<std::size_t>(settings_.window) - 1;
+    const auto ahead = static_cast<std::size_t>(
+        settings_.horizon == 0 ? 0 : settings_.gap + 1);
+    Time time = 0;
+    if (last + ahead < series.rows()) {
+      time = series.times[last + ahead];
+    } else {
+      const std::size_t known = series.rows() - 1;
+      time = table_.step.begin(static_cast<std::int64_t>(last + ahead - known),
+                               series.times[known]);
+    }
+    const std::string text = time_text(time, are_numbers());
+    return series.key.empty() ? text : series.key + "@" + text;
+  }
+
+  data::Field id_field() const {
+    constexpr std::size_t kTime = 32;
+    std::size_t longest = 0;
+    for (const SeriesRows& series : table_.series)
+      longest = std::max(longest, series.key.size());
+    return {tensor::DType::kU8, {static_cast<std::int64_t>(longest + kTime)}};
+  }
+
+  void put_ids(data::DataSet& set, const std::vector<std::string>& ids) const {
+    const std::int64_t width = metadata_.schema.at("id").shape[0];
+    tensor::Tensor all(tensor::DType::kU8,
+                       {static_cast<std::int64_t>(ids.size()), width});
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      std::memcpy(all.bytes().data() + i * static_cast<std::size_t>(width),
+                  ids[i].data(),
+                  std::min(ids[i].size(), static_cast<std::size_t>(width)));
+    set.tensors.emplace("id", std::move(all));
+  }
+
+  void tell(const Log& log) const {
+    std::int64_t rows = 0, windows = 0;
+    Time first = kNever, last = -kNever;
+    for (const SeriesRows& series : table_.series) {
+      if (series.rows() == 0) continue;
+      rows += static_cast<std::int64_t>(series.rows());
+      first = std::min(first, series.times.front());
+      last = std::max(last, series.times.back());
+    }
+    for (const WindowRow& place : places_) windows += place.count;
+    if (rows == 0) return;
+    std::string text = counted(rows, "row") + " of " +
+                       std::to_string(table_.series.size()) + " series, " +
+                       time_text(first, are_numbers()) + " to " +
+                       time_text(last, are_numbers());
+    if (!settings_.time.empty())
+      text += ", every " + step_text(table_.step, settings_.has_number_times());
+    if (table_.empty_steps > 0)
+      text += ", " + counted(table_.empty_steps, "step") + " without rows";
+    if (filled_ > 0) text += ", " + counted(filled_, "number") + " filled in";
+    log(Level::kInfo, text + ": " + counted(windows, "window"));
+  }
+
+  RecipeOptions options_;
+  SeriesSettings settings_;
+  RowMaker maker_;
+  SeriesTable table_;
+  data::Metadata metadata_;
+  std::map<std::string, data::Field> plain_;
+  std::vector<WindowRow> places_;
+  std::size_t at_ = 0;  // of places_
+  std::int64_t windows_ = 0, given_ = 0, filled_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> open_series(const Recipe& recipe, const Inputs& inputs,
+                                    const RecipeOptions& options,
+                                    BadRecords& bad) {
+  return std::make_unique<SeriesReading>(recipe, inputs, options, bad);
+}
+
+}  // namespace dl::vectorize

@@ -1,0 +1,267 @@
+#include "libcore/vectorize/series/series_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/vectorize/text.h"
+
+namespace dl::vectorize {
+namespace {
+
+constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
+
+// The time that a record's column has.
+class TimeColumn {
+ public:
+  explicit TimeColumn(const SeriesSettings& settings)
+      : name_(settings.time), format_(settings.time_format) {
+    if (!settings.has_number_times()) date_.emplace(settings.time_format);
+  }
+  Time of(const Record& record) const {
+    const std::string_view text = trim(record.at(name_));
+    double number = 0;
+    if (date_) {
+      if (const auto seconds = date_->parse(text))
+        return static_cast<Time>(*seconds);
+    } else if (parse_number(text, number) && std::isfinite(number)) {
+      return number;
+    }
+    bad_data("column " + in_quotes(name_) + ": want a time as " + format_ +
+             ", got '" + clipped(text) + "'");
+  }
+
+ private:
+  std::string name_, format_;
+  std::optional<DateFormat> date_;
+};
+
+// Puts rows in the order of time; equal times stay in that of the input.
+void sort_rows(SeriesRows& series, std::size_t width) {
+  if (std::ranges::is_sorted(series.times)) return;
+  std::vector<std::size_t> order(series.rows());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {},
+                           [&](std::size_t i) { return series.times[i]; });
+  SeriesRows sorted{series.key, {}, {}};
+  sorted.times.reserve(series.rows());
+  sorted.values.reserve(series.values.size());
+  for (const std::size_t i : order) {
+    sorted.times.push_back(series.times[i]);
+    const auto row = series.row(i, width);
+    sorted.values.insert(sorted.values.end(), row.begin(), row.end());
+  }
+  series = std::move(sorted);
+}
+
+std::string name_of_series(const SeriesRows& series) {
+  return series.key.empty() ? "" : " of " + in_quotes(series.key);
+}
+
+void refuse_twins(const SeriesRows& series, bool are_numbers) {
+  const auto twin = std::ranges::adjacent_find(series.times);
+  if (twin == series.times.end()) return;
+  bad_data("two rows" + name_of_series(series) + " have the time " +
+           time_text(*twin, are_numbers) +
+           ": name the column that tells their series apart (--key), or make "
+           "steps of the rows (--every)");
+}
+
+// Rows within steps of one length.
+class Resampler {
+ public:
+  Resampler(const RowMaker& maker, const SeriesSettings& settings, Time origin)
+      : columns_(maker.columns()),
+        step_(*settings.every),
+        by_(settings.by),
+        origin_(origin) {}
+
+  // Returns how many steps have no row.
+  std::int64_t resample(SeriesRows& series) const {
+    constexpr std::int64_t kMostSteps = std::int64_t{1} << 31;
+    const std::int64_t first = step_.of(series.times.front(), origin_),
+                       last = step_.of(series.times.back(), origin_);
+    if (last - first >= kMostSteps)
+      bad_data("a series" + name_of_series(series) + " is " +
+               std::to_string(last - first + 1) + " steps long: --every is "
+               "too short, or a time is wrong");
+    SeriesRows made{series.key, {}, {}};
+    const std::size_t width = columns_.size();
+    std::int64_t empty = 0;
+    std::size_t at = 0;
+    for (std::int64_t i = first; i <= last; ++i) {
+      std::size_t end = at;
+      while (end < series.rows() && step_.of(series.times[end], origin_) == i)
+        ++end;
+      made.times.push_back(step_.begin(i, origin_));
+      empty += end == at ? 1 : 0;
+      for (std::size_t c = 0; c < width; ++c)
+        made.values.push_back(value(series, at, end, c, made.times.back()));
+      at = end;
+    }
+    series = std::move(made);
+    return empty;
+  }
+
+ private:
+  float value(const SeriesRows& series, std::size_t begin, std::size_t end,
+              std::size_t column, Time time) const {
+    const std::size_t width = columns_.size();
+    const auto at = [&](std::size_t row) {
+      return series.values[row * width + column];
+    };
+    if (columns_[column] != RowColumn::kNumber || by_ == Resampling::kLast) {
+      for (std::size_t row = end; row > begin; --row)
+        if (!std::isnan(at(row - 1))) return at(row - 1);
+      // What is no number goes on as it was.
+      const bool goes_on =
+          columns_[column] != RowColumn::kNumber && begin > 0;
+      return goes_on ? at(begin - 1) : kNoNumber;
+    }
+    if (by_ == Resampling::kInterpolate)
+      return interpolated(series, begin, column, time);
+    double sum = 0;
+    std::int64_t count = 0;
+    for (std::size_t row = begin; row < end; ++row)
+      if (!std::isnan(at(row))) {
+        sum += at(row);
+        ++count;
+      }
+    if (count == 0) return kNoNumber;
+    return static_cast<float>(
+        by_ == Resampling::kSum ? sum : sum / static_cast<double>(count));
+  }
+
+  // On the line between the rows next to `time`, the second from `begin` on.
+  float interpolated(const SeriesRows& series, std::size_t begin,
+                     std::size_t column, Time time) const {
+    const std::size_t width = columns_.size();
+    if (begin >= series.rows()) return kNoNumber;
+    const float next = series.values[begin * width + column];
+    if (series.times[begin] == time || begin == 0)
+      return series.times[begin] == time ? next : kNoNumber;
+    const float before = series.values[(begin - 1) * width + column];
+    const double share = (time - series.times[begin - 1]) /
+                         (series.times[begin] - series.times[begin - 1]);
+    return static_cast<float>(before + share * (double{next} - before));
+  }
+
+  std::vector<RowColumn> columns_;
+  TimeStep step_;
+  Resampling by_;
+  Time origin_;
+};
+
+// Collects records by their keys.
+class Collector {
+ public:
+  Collector(RowMaker& maker, const SeriesSettings& settings)
+      : maker_(maker), settings_(settings) {
+    if (!settings.time.empty()) time_.emplace(settings);
+    row_.resize(maker.width());
+  }
+  void add(const Record& record) {
+    if (!record.problem.empty()) bad_data(record.problem);
+    const Time time = time_ ? time_->of(record) : 0;
+    const std::string key = settings_.key.empty()
+                                ? ""
+                                : std::string(trim(record.at(settings_.key)));
+    maker_.put(record, row_);
+    const auto [found, is_new] = places_.emplace(key, table_.series.size());
+    if (is_new) table_.series.push_back({key, {}, {}});
+    SeriesRows& to = table_.series[found->second];
+    to.times.push_back(time_ ? time : static_cast<Time>(to.rows()));
+    to.values.insert(to.values.end(), row_.begin(), row_.end());
+  }
+  SeriesTable& table() { return table_; }
+
+ private:
+  RowMaker& maker_;
+  const SeriesSettings& settings_;
+  std::optional<TimeColumn> time_;
+  std::vector<float> row_;
+  std::map<std::string, std::size_t, std::less<>> places_;
+  SeriesTable table_;
+};
+
+}  // namespace
+
+SeriesTable read_series(RecordSource& source, RowMaker& maker,
+                        const SeriesSettings& settings, BadRecords& bad) {
+  Collector collector(maker, settings);
+  SeriesTable& table = collector.table();
+  for (Record record; source.next(record);) {
+    ++table.records;
+    try {
+      collector.add(record);
+    } catch (const Error& e) {
+      if (e.code() != Code::kData) throw;
+      bad.add(record.name + ": " + e.what());
+    }
+  }
+  if (table.series.empty()) return std::move(table);
+  const bool are_numbers = settings.time.empty() || settings.has_number_times();
+  for (SeriesRows& series : table.series) sort_rows(series, maker.width());
+  if (settings.every) {
+    Time first = table.series[0].times[0];
+    for (const SeriesRows& series : table.series)
+      first = std::min(first, series.times[0]);
+    table.origin = settings.origin
+                       ? *settings.origin
+                       : usual_origin(first, *settings.every, are_numbers);
+    const Resampler resampler(maker, settings, table.origin);
+    for (SeriesRows& series : table.series)
+      table.empty_steps += resampler.resample(series);
+    table.step = *settings.every;
+  } else {
+    const auto longest =
+        std::ranges::max_element(table.series, {}, &SeriesRows::rows);
+    for (const SeriesRows& series : table.series)
+      refuse_twins(series, are_numbers);
+    table.step = usual_step(longest->times, are_numbers);
+  }
+  for (SeriesRows& series : table.series)
+    for (std::size_t i = 0; i < series.rows(); ++i)
+      maker.put_calendar(series.times[i], series.row(i, maker.width()));
+  return std::move(table);
+}
+
+std::int64_t fill_gaps(SeriesRows& series, const RowMaker& maker,
+                       const SeriesSettings& settings) {
+  if (settings.gaps == Gaps::kCut) return 0;
+  const std::size_t width = maker.width(), rows = series.rows();
+  std::int64_t filled = 0;
+  for (std::size_t c = 0; c < width; ++c) {
+    const auto at = [&](std::size_t row) -> float& {
+      return series.values[row * width + c];
+    };
+    std::size_t before = rows;  // the last row with a number
+    for (std::size_t i = 0; i < rows; ++i) {
+      if (std::isnan(at(i))) continue;
+      for (std::size_t k = before + 1; before < rows && k < i; ++k) {
+        if (settings.gaps == Gaps::kFail)
+          bad_data("a number" + name_of_series(series) + " is missing at " +
+                   time_text(series.times[k], settings.time.empty() ||
+                                                  settings.has_number_times()) +
+                   " (gaps: cut, interpolate or previous lets it pass)");
+        const double share = (series.times[k] - series.times[before]) /
+                             (series.times[i] - series.times[before]);
+        at(k) = settings.gaps == Gaps::kPrevious
+                    ? at(before)
+                    : static_cast<float>(
+                          at(before) + share * (double{at(i)} - at(before)));
+        ++filled;
+      }
+      before = i;
+    }
+  }
+  return filled;
+}
+
+}  // namespace dl::vectorize

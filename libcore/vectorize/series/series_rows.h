@@ -1,0 +1,53 @@
+// The rows of a table as series: by their key, in the order of time, in steps of
+// one length, gaps filled.
+
+#ifndef DL_LIBCORE_VECTORIZE_SERIES_SERIES_ROWS_H_
+#define DL_LIBCORE_VECTORIZE_SERIES_SERIES_ROWS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libcore/vectorize/bad_records.h"
+#include "libcore/vectorize/series/row_maker.h"
+#include "libcore/vectorize/series/series_settings.h"
+#include "libcore/vectorize/source/record_source.h"
+
+namespace dl::vectorize {
+
+// One series: rows of `width` numbers each.
+struct SeriesRows {
+  std::string key;
+  std::vector<Time> times;  // of the rows
+  std::vector<float> values;
+
+  std::size_t rows() const { return times.size(); }
+  std::span<float> row(std::size_t i, std::size_t width) {
+    return std::span(values).subspan(i * width, width);
+  }
+  std::span<const float> row(std::size_t i, std::size_t width) const {
+    return std::span(values).subspan(i * width, width);
+  }
+};
+
+struct SeriesTable {
+  std::vector<SeriesRows> series;  // in the order of their first rows
+  std::int64_t records = 0;        // of the input
+  std::int64_t empty_steps = 0;    // of `every`, that have no row
+  TimeStep step;                   // from row to row
+  Time origin = 0;                 // of the steps of `every`
+};
+
+// Reads all of a source.  Throws Error: kData, two rows have one key and time
+// and nothing says what becomes of them; a gap that must not be.
+SeriesTable read_series(RecordSource& source, RowMaker& maker,
+                        const SeriesSettings& settings, BadRecords& bad);
+
+// Fills missing numbers of a series as settings.gaps says, of those between
+// others alone.  Returns how many.
+std::int64_t fill_gaps(SeriesRows& series, const RowMaker& maker,
+                       const SeriesSettings& settings);
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_SERIES_SERIES_ROWS_H_
