@@ -27,8 +27,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("model,m", &a.model, "FILE",
           "model to evaluate, as dl-master wrote it");
   opt.add("evaluate,e", &a.kinds, "[OUTPUT=]KIND",
-          "kind of evaluation: classification, binary, roc, regression or "
-          "calibration; may be repeated");
+          "kind of evaluation: classification, binary, roc, regression, "
+          "calibration or forecast; may be repeated");
   opt.add("top", &a.top, "N",
           "for classification: also the share of labels among the N likeliest "
           "classes");

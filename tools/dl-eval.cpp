@@ -18,6 +18,7 @@
 #include "libcore/cli/tool.h"
 #include "libcore/data/sharding/set_check.h"
 #include "libcore/device/open.h"
+#include "libcore/eval/forecast.h"
 #include "libcore/eval/model.h"
 #include "libcore/eval/report.h"
 #include "libcore/io/repeated.h"
@@ -50,6 +51,12 @@ std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model,
                                const dl::eval::Subjects& subjects) {
   auto all = dl::eval::choose(
       a.kinds, dl::eval::usual_kinds(model, !a.threshold.empty()), subjects);
+  if (a.kinds.empty() && subjects.size() == 1 &&
+      dl::eval::is_forecast(model.data))
+    all.emplace_back("forecast");
+  dl::eval::set_forecast(all, subjects, [&](std::int64_t outputs) {
+    return dl::eval::forecast_settings(model.data, outputs);
+  });
   dl::eval::set_top(all, a.top, subjects);
   dl::eval::set_threshold(all, a.threshold, subjects);
   return all;
@@ -57,7 +64,7 @@ std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model,
 
 // One pass over one input: a spec, or examples.
 template <typename Input>
-void evaluate(const dl::eval::Evaluations& all,
+void evaluate(const dl::nn::Model& model, const dl::eval::Evaluations& all,
               const dl::eval::Subjects& subjects, dl::nn::Predictor& predictor,
               Input& input, const std::function<void(std::int64_t)>& seen) {
   dl::tensor::Tensor product;
@@ -65,6 +72,7 @@ void evaluate(const dl::eval::Evaluations& all,
       input, [](const dl::data::Metadata&) {},
       [&](const dl::data::DataSet& set,
           const std::vector<dl::nn::Prediction>& outputs) {
+        dl::eval::see_history(all, subjects, model.data, set);
         dl::nn::Network& network = predictor.network();
         dl::eval::add(all, subjects, network, network.batch_of(set), outputs,
                       product);
@@ -111,7 +119,7 @@ dl::eval::Evaluations evaluate_all(const Args& a,
     const auto examples_of = dl::open_raw(
         model, specs, options, bad, {a.labels, a.label_from, a.label_pattern});
     dl::nn::Predictor predictor(model, options);
-    evaluate(total, subjects, predictor, *examples_of, seen);
+    evaluate(model, total, subjects, predictor, *examples_of, seen);
     dl::report_bad(bad);
     if (examples == 0) dl::bad_data("the inputs have no examples");
     return total;
@@ -122,7 +130,7 @@ dl::eval::Evaluations evaluate_all(const Args& a,
                  [&](dl::nn::Predictor& predictor, const std::string& spec) {
                    auto part = dl::eval::make_evaluations(chosen, subjects);
                    dl::read_streams(model, [&] {
-                     evaluate(part, subjects, predictor, spec, seen);
+                     evaluate(model, part, subjects, predictor, spec, seen);
                    });
                    const std::lock_guard lock(mutex);
                    dl::eval::merge(total, std::move(part));

@@ -14,7 +14,7 @@ struct Args {
   std::string model, format = "jsonl", output = "-", score, state;
   std::vector<std::string> nodes;
   double threshold = 0.5;
-  std::int64_t top = 1, sample = 0, samples = 1, seed = 0;
+  std::int64_t top = 1, sample = 0, samples = 1, seed = 0, forecast = 0;
   bool keep_features = false, no_provenance = false, raw = false;
   std::int64_t max_bad = 0;
   std::string data_list;
@@ -43,6 +43,9 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("sample", &a.sample, "N",
           "generate N examples from random codes of an autoencoder, reading no "
           "input");
+  opt.add("forecast", &a.forecast, "N",
+          "predict N rows beyond the end of series, whose rows the inputs have "
+          "as raw data");
   opt.add("score", &a.score, "KIND",
           "print the log-likelihood of each example under an autoencoder (low: "
           "unusual); KIND is reconstruction");

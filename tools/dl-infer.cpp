@@ -24,6 +24,7 @@
 #include "libcore/nn/predict/prediction_writer.h"
 #include "libcore/nn/predict/predictor.h"
 #include "libcore/vectorize/source/record_source.h"
+#include "tools/dl-infer-forecast.h"
 #include "tools/dl-infer-options.h"
 
 namespace {
@@ -73,7 +74,8 @@ dl::nn::Model wanted_of(const Args& a, const dl::nn::Model& model) try {
 
 void write_samples(const Args& a) {
   a.options->refuse(
-      {"output-of", "keep-features", "keep-state", "score", "samples", "raw"},
+      {"output-of", "keep-features", "keep-state", "score", "samples", "raw",
+       "forecast"},
       "is not for --sample");
   if (a.sample < 1 || !a.operands.empty() || !a.data_list.empty())
     throw Error{Code::kUsage, "--sample: want 1 or more, and no inputs"};
@@ -122,13 +124,15 @@ void run(const Args& a) {
     a.options->refuse({"top", "threshold"}, "is for --format jsonl");
   if (!a.nodes.empty())
     a.options->refuse({"keep-features"}, "is not for --output-of");
-  if (!a.raw) a.options->refuse({"max-bad"}, "is for --raw");
+  const bool forecasts = a.options->given("forecast");
+  if (!a.raw && !forecasts) a.options->refuse({"max-bad"}, "is for --raw");
   if (a.max_bad < 0) dl::bad_usage("--max-bad must not be negative");
   if (a.options->given("sample")) return write_samples(a);
   const std::vector<std::string> specs = dl::inputs_of(a.operands, a.data_list);
   dl::io::refuse_overwriting(a.output, specs);
   dl::io::refuse_overwriting(a.output, {a.model, a.data_list});
   if (a.raw) dl::vectorize::refuse_picture_of(a.output, specs);
+  if (forecasts) return write_forecast(a, specs);
   if (!a.score.empty()) return write_scores(a, specs);
   a.options->refuse({"samples", "seed"}, "is for --score and --sample");
   if (a.options->given("keep-state"))

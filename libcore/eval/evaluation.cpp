@@ -12,6 +12,7 @@
 #include "libcore/eval/calibration.h"
 #include "libcore/eval/classification.h"
 #include "libcore/eval/evaluation_base.h"
+#include "libcore/eval/forecast.h"
 #include "libcore/eval/regression.h"
 #include "libcore/eval/roc.h"
 
@@ -30,12 +31,13 @@ struct Entry {
   Made (*make)(const Subject&, const KindOptions&);
 };
 
-constexpr std::array<Entry, 5> kKinds = {
+constexpr std::array<Entry, 6> kKinds = {
     Entry{"classification", make<Classification>},
     Entry{"binary", make<Binary>},
     Entry{"roc", make<Roc>},
     Entry{"regression", make<Regression>},
     Entry{"calibration", make<Calibration>},
+    Entry{"forecast", make<Forecast>},
 };
 
 const Entry* find_kind(std::string_view name) {
@@ -63,7 +65,7 @@ std::unique_ptr<Evaluation> make_evaluation(std::string_view kind,
         Code::kUsage,
         "there is no evaluation '" + displayed(name) + "'" +
             (near.empty() ? " (want classification, binary, roc, "
-                            "regression or calibration)"
+                            "regression, calibration or forecast)"
                           : "; did you mean '" + displayed(near) + "'?")};
   }
   kind.remove_prefix(std::min(kind.size(), name.size() + 1));
@@ -179,11 +181,15 @@ std::vector<std::string> main_metrics(const Evaluation& evaluation) {
 bool higher_is_better(std::string_view metric) {
   metric = metric.substr(0, metric.find('/'));
   metric.remove_prefix(metric.find(':') + 1);
-  constexpr std::array<std::string_view, 12> kLower = {"loss",
+  for (const std::string_view prefix : {"naive_", "seasonal_"})
+    if (metric.starts_with(prefix)) metric.remove_prefix(prefix.size());
+  constexpr std::array<std::string_view, 14> kLower = {"loss",
                                                        "log_loss",
                                                        "mse",
                                                        "rmse",
                                                        "mae",
+                                                       "mase",
+                                                       "smape",
                                                        "ece",
                                                        "mce",
                                                        "ece_classwise",

@@ -11,6 +11,8 @@
 //                   accuracy/OUTPUT, precision/OUTPUT, ...
 //   roc             auc, average_precision; auc/OUTPUT, ...
 //   regression      mse, rmse, mae, r2, correlation; mse/COLUMN, ...
+//   forecast        mae, rmse, smape, mase; naive_mae, ..., seasonal_mae, ...;
+//                   mae/COLUMN, ...
 //   calibration     ece, mce, ece_classwise, brier; ece/OUTPUT, ...
 //
 // and each has `examples`.  The headers of the kinds define them.
@@ -78,7 +80,7 @@ class Evaluation {
 };
 
 // kind: classification[:top=N,threshold=P], binary[:threshold=P],
-// roc[:steps=N], regression, calibration[:bins=N].
+// roc[:steps=N], regression, calibration[:bins=N], forecast[:season=N,...].
 // Throws Error: kUsage.
 std::unique_ptr<Evaluation> make_evaluation(std::string_view kind,
                                             const Subject& subject);

@@ -4,6 +4,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/data/label_mask.h"
+#include "libcore/eval/forecast.h"
 #include "libcore/nn/data/batch.h"
 #include "libcore/nn/data/target_source.h"
 #include "libcore/nn/layers/parts/loss.h"
@@ -60,6 +61,14 @@ std::vector<std::string> usual_kinds(const nn::Model& model,
   for (std::size_t i = 0; i < model.config.outputs.size(); ++i)
     kinds.push_back(usual_kind(model, i, threshold_given));
   return kinds;
+}
+
+void see_history(const Evaluations& all, const Subjects& subjects,
+                 const data::Metadata& known, const data::DataSet& set) {
+  for (const auto& evaluation : all)
+    if (auto* forecast = dynamic_cast<Forecast*>(evaluation.get()))
+      compare_naive(*forecast, known, set,
+                    subjects[place_of(*evaluation, subjects)].outputs);
 }
 
 void add(const Evaluations& all, const Subjects& subjects,

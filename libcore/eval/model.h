@@ -26,6 +26,11 @@ Subjects subjects_of(const nn::NetworkConfig& config,
 std::vector<std::string> usual_kinds(const nn::Model& model,
                                      bool threshold_given);
 
+// Gives forecasts among them the naive ones of these examples.
+// known: what the model knows of its data.
+void see_history(const Evaluations& all, const Subjects& subjects,
+                 const data::Metadata& known, const data::DataSet& set);
+
 // Adds a mini-batch to evaluations of these subjects, each by its output.
 // outputs: as predicted; product: memory for a mask.
 // Throws Error: as Evaluation::add().

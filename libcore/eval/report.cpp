@@ -105,6 +105,14 @@ void set_threshold(std::vector<std::string>& kinds,
                 "classes; else the largest output is the class"};
 }
 
+void set_forecast(
+    std::vector<std::string>& kinds, const Subjects& subjects,
+    const std::function<std::string(std::int64_t outputs)>& settings) {
+  for (std::string& kind : kinds)
+    if (parse_choice(kind).kind == "forecast")
+      set(kind, "forecast", settings(outputs_of(kind, subjects)));
+}
+
 void merge(Evaluations& whole, Evaluations part) {
   if (whole.empty()) {
     whole = std::move(part);

@@ -5,6 +5,7 @@
 #define DL_LIBCORE_EVAL_REPORT_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -32,6 +33,11 @@ void set_top(std::vector<std::string>& kinds, std::int64_t top,
              const Subjects& subjects);
 void set_threshold(std::vector<std::string>& kinds,
                    const std::string& threshold, const Subjects& subjects);
+
+// The settings of each forecast; settings: of so many outputs (forecast.h).
+void set_forecast(
+    std::vector<std::string>& kinds, const Subjects& subjects,
+    const std::function<std::string(std::int64_t outputs)>& settings);
 
 // Adds each of `part` to its like, or takes all over if `whole` is empty.
 // Throws Error: kData, they are not evaluations of the same kinds.

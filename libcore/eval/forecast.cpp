@@ -1,0 +1,181 @@
+#include "libcore/eval/forecast.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "libcore/base/number_format.h"
+#include "libcore/eval/text.h"
+
+namespace dl::eval {
+namespace {
+
+constexpr double kMaxErrors = 1e100;  // no sum of errors of floats is near it
+constexpr std::array<const char*, 3> kPrefixes = {"", "naive_", "seasonal_"};
+constexpr std::array<const char*, 3> kForecasterNames = {"model", "naive",
+                                                         "seasonal naive"};
+constexpr std::size_t kErrorMetrics = 4;  // of each forecaster
+
+std::map<std::string, double> settings_of(KindOptions settings,
+                                          std::int64_t outputs) {
+  constexpr double kMost = 1e300;
+  std::map<std::string, double> all;
+  all["season"] =
+      static_cast<double>(settings.integer("season", 1, 1, 1'000'000));
+  for (std::int64_t j = 0; j < outputs; ++j) {
+    const std::string name = "scale_" + std::to_string(j);
+    all[name] = settings.number(name, 0, 0, kMost);
+  }
+  settings.finish("forecast");
+  return all;
+}
+
+}  // namespace
+
+void Forecast::Errors::add(double y, double t) {
+  const double error = std::fabs(y - t), both = std::fabs(y) + std::fabs(t);
+  ++count;
+  absolute.add(error);
+  squared.add(error * error);
+  relative.add(both > 0 ? 200 * error / both : 0);
+}
+
+Forecast::Forecast(Subject subject, KindOptions settings)
+    : EvaluationBase("forecast", subject,
+                     settings_of(settings, subject.outputs)) {
+  const auto all = settings_of(std::move(settings), outputs());
+  for (std::int64_t j = 0; j < outputs(); ++j)
+    scales_.push_back(all.at("scale_" + std::to_string(j)));
+  columns_.resize(scales_.size());
+}
+
+void Forecast::compare_with(std::vector<float> naive,
+                            std::vector<float> seasonal) {
+  naive_ = std::move(naive);
+  seasonal_ = std::move(seasonal);
+}
+
+void Forecast::add_example(std::span<const float> outputs, const Labels& labels,
+                           std::int64_t i) {
+  const std::size_t n = outputs.size();
+  std::vector<double> targets(n);
+  for (std::size_t j = 0; j < n; ++j)
+    targets[j] = labels.target(i, static_cast<std::int64_t>(j));
+  const std::size_t first = static_cast<std::size_t>(i) * n;
+  for (std::size_t j = 0; j < n; ++j) {
+    columns_[j][0].add(outputs[j], targets[j]);
+    for (const std::size_t k : {std::size_t{1}, std::size_t{2}}) {
+      const std::vector<float>& naive = k == 1 ? naive_ : seasonal_;
+      if (first + j < naive.size() && std::isfinite(naive[first + j]))
+        columns_[j][k].add(naive[first + j], targets[j]);
+    }
+  }
+  ++examples_;
+}
+
+void Forecast::merge_same(const Evaluation& other) {
+  const auto& same = static_cast<const Forecast&>(other);
+  for (std::size_t j = 0; j < columns_.size(); ++j)
+    for (std::size_t k = 0; k < kForecasters; ++k) {
+      Errors& own = columns_[j][k];
+      const Errors& more = same.columns_[j][k];
+      own.count += more.count;
+      own.absolute.add(more.absolute);
+      own.squared.add(more.squared);
+      own.relative.add(more.relative);
+    }
+  examples_ += same.examples_;
+}
+
+Metrics Forecast::measure(std::size_t column) const {
+  Metrics metrics;
+  for (std::size_t k = 0; k < kForecasters; ++k) {
+    const Errors& errors = columns_[column][k];
+    const auto n = static_cast<double>(errors.count);
+    const std::string prefix = kPrefixes[k];
+    const double mae = ratio(errors.absolute.value(), n);
+    metrics.emplace_back(prefix + "mae", mae);
+    metrics.emplace_back(prefix + "rmse",
+                         std::sqrt(ratio(errors.squared.value(), n)));
+    metrics.emplace_back(prefix + "smape", ratio(errors.relative.value(), n));
+    metrics.emplace_back(prefix + "mase", ratio(mae, scales_[column]));
+  }
+  return metrics;
+}
+
+std::vector<Metrics> Forecast::by_output() const {
+  std::vector<Metrics> all;
+  for (std::size_t j = 0; j < columns_.size(); ++j) all.push_back(measure(j));
+  return all;
+}
+
+Metrics Forecast::summary() const {
+  Metrics metrics = {{"examples", static_cast<double>(examples_)}};
+  const std::vector<Metrics> all = by_output();
+  for (std::size_t m = 0; m < all[0].size(); ++m) {
+    std::vector<double> values;
+    values.reserve(all.size());
+    for (const Metrics& column : all) values.push_back(column[m].second);
+    metrics.emplace_back(all[0][m].first, mean_defined(values));
+  }
+  return metrics;
+}
+
+void Forecast::print(std::ostream& out) const {
+  out << "forecast: " << counted(outputs(), "column") << ", "
+      << counted(examples_, "example") << "\n\n";
+  Table table = {{"column", "forecast", "mae", "rmse", "smape", "mase"}};
+  const auto rows = [&](const std::string& name, const Metrics& metrics,
+                        std::size_t first) {
+    for (std::size_t k = 0; k < kForecasters; ++k) {
+      std::vector<std::string> cells = {k == 0 ? name : "",
+                                        kForecasterNames[k]};
+      for (std::size_t m = 0; m < kErrorMetrics; ++m)
+        cells.push_back(
+            readable(metrics[first + k * kErrorMetrics + m].second));
+      table.push_back(std::move(cells));
+    }
+  };
+  const std::vector<Metrics> all = by_output();
+  for (std::size_t j = 0; j < all.size(); ++j)
+    rows(name_of(static_cast<std::int64_t>(j)), all[j], 0);
+  if (all.size() > 1) rows("mean", summary(), 1);
+  eval::print(out, table);
+}
+
+Json Forecast::state() const {
+  Json all = Json::array();
+  for (const Column& column : columns_) {
+    Json own = Json::array();
+    for (const Errors& errors : column)
+      own.push_back({{"count", errors.count},
+                     {"absolute", errors.absolute.to_string()},
+                     {"squared", errors.squared.to_string()},
+                     {"relative", errors.relative.to_string()}});
+    all.push_back(std::move(own));
+  }
+  return {{"outputs", std::move(all)}, {"examples", examples_}};
+}
+
+void Forecast::read_state(const JsonView& state) {
+  state.only({"outputs", "examples"});
+  examples_ = state.at("examples").integer(0, kMaxCount);
+  const JsonView all = state.at("outputs");
+  for (std::size_t j = 0; j < columns_.size(); ++j)
+    for (std::size_t k = 0; k < kForecasters; ++k) {
+      const JsonView json = all.at(j).at(k);
+      json.only({"count", "absolute", "squared", "relative"});
+      const auto sum = [&](const char* key) {
+        const ExactSum read = ExactSum::from_string(json.at(key).string());
+        if (!(std::fabs(read.value()) < kMaxErrors))
+          json.at(key).fail("a sum under 1e100");
+        return read;
+      };
+      Errors& errors = columns_[j][k];
+      errors.count = json.at("count").integer(0, kMaxCount);
+      errors.absolute = sum("absolute");
+      errors.squared = sum("squared");
+      errors.relative = sum("relative");
+    }
+}
+
+}  // namespace dl::eval

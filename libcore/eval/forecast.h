@@ -1,0 +1,76 @@
+// Forecasts: errors of a model's numbers beside those of the naive forecast,
+// the last number that is known, and of the seasonal naive one, that of a
+// season before.
+//
+//   mae, rmse
+//   smape  mean of 200 |y - t| / (|y| + |t|), in percent; 0 where both are 0
+//   mase   mae / mean error of the seasonal naive forecast of the training data
+//
+// and the same as naive_mae, ..., seasonal_mae, ...
+
+#ifndef DL_LIBCORE_EVAL_FORECAST_H_
+#define DL_LIBCORE_EVAL_FORECAST_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcore/data/format/dataset.h"
+#include "libcore/data/format/metadata.h"
+#include "libcore/eval/evaluation_base.h"
+#include "libcore/eval/exact_sum.h"
+
+namespace dl::eval {
+
+class Forecast final : public EvaluationBase {
+ public:
+  // settings: season, and scale_J, the divisor of mase for output J.
+  Forecast(Subject subject, KindOptions settings);
+
+  // What the naive forecasts say of the examples that add() is given next:
+  // [n, outputs] each, NaN where they say nothing.
+  void compare_with(std::vector<float> naive, std::vector<float> seasonal);
+
+  void print(std::ostream& out) const override;
+  void read_state(const JsonView& state) override;
+
+ protected:
+  void add_example(std::span<const float> outputs, const Labels& labels,
+                   std::int64_t i) override;
+  void merge_same(const Evaluation& other) override;
+  Metrics summary() const override;
+  std::vector<Metrics> by_output() const override;
+  Json state() const override;
+
+ private:
+  struct Errors {
+    std::int64_t count = 0;
+    ExactSum absolute, squared, relative;
+    void add(double y, double t);
+  };
+  static constexpr std::size_t kForecasters = 3;  // model, naive, seasonal
+  using Column = std::array<Errors, kForecasters>;
+  Metrics measure(std::size_t column) const;
+
+  std::vector<double> scales_;
+  std::vector<Column> columns_;
+  std::vector<float> naive_, seasonal_;
+  std::int64_t examples_ = 0;
+};
+
+// The settings of the kind for a model, as "season=7,scale_0=0.5".
+// Throws Error: kUsage, its recipe is of no series of numbers.
+std::string forecast_settings(const data::Metadata& known,
+                              std::int64_t outputs);
+// Whether it is of such series.
+bool is_forecast(const data::Metadata& known);
+
+// Gives it the naive forecasts of these examples, as the model takes them.
+void compare_naive(Forecast& forecast, const data::Metadata& known,
+                   const data::DataSet& set, std::int64_t outputs);
+
+}  // namespace dl::eval
+
+#endif  // DL_LIBCORE_EVAL_FORECAST_H_

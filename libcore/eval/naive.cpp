@@ -1,0 +1,128 @@
+// The naive forecasts of windows of series, by the recipe that made these.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "libcore/base/error.h"
+#include "libcore/eval/forecast.h"
+#include "libcore/eval/text.h"
+
+namespace dl::eval {
+namespace {
+
+// The settings of the recipe's series that matter here.
+struct SeriesOf {
+  std::int64_t horizon = 0, gap = 0, season = 1;
+  std::vector<std::string> targets;
+  std::vector<double> naive;
+};
+
+std::optional<SeriesOf> series_of(const data::Metadata& known) try {
+  const Json& recipe = known.recipe;
+  if (!recipe.is_object() || !recipe.contains("series") ||
+      !recipe.contains("tensors") || !recipe["tensors"].contains("labels"))
+    return std::nullopt;
+  const Json& labels = recipe["tensors"]["labels"];
+  if (!labels.is_object() || labels.value("type", Json()) != "number")
+    return std::nullopt;
+  const Json& series = recipe["series"];
+  SeriesOf of;
+  of.horizon = series.value("horizon", std::int64_t{1});
+  of.gap = series.value("gap", std::int64_t{0});
+  of.season = series.value("season", std::int64_t{1});
+  of.naive = series.value("naive", std::vector<double>{});
+  of.targets = labels.at("from").get<std::vector<std::string>>();
+  if (of.horizon < 1 || of.gap < 0 || of.season < 1 || of.targets.empty())
+    return std::nullopt;
+  return of;
+} catch (const Json::exception&) {
+  bad_data("the model's recipe is damaged");
+}
+
+// Features of the window, and where a target is among their columns.
+struct History {
+  const tensor::Tensor* features = nullptr;
+  std::vector<std::string> columns;
+  std::optional<std::size_t> place(const std::string& target) const {
+    const auto found = std::ranges::find(columns, target);
+    if (found == columns.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - columns.begin());
+  }
+};
+
+History history_of(const data::Metadata& known, const data::DataSet& set) {
+  for (const char* part : {"", "past"}) {
+    const std::string name =
+        *part == '\0' ? "features" : std::string("features/") + part;
+    const tensor::Tensor* features = set.find(name);
+    if (features == nullptr || features->shape().rank() != 3 ||
+        features->dtype() != tensor::DType::kF32)
+      continue;
+    const auto columns = known.part(part).columns;
+    if (std::cmp_equal(columns.size(), features->shape()[2]))
+      return {features, columns};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_forecast(const data::Metadata& known) {
+  return series_of(known).has_value();
+}
+
+std::string forecast_settings(const data::Metadata& known,
+                              std::int64_t outputs) {
+  const auto series = series_of(known);
+  if (!series)
+    bad_usage(
+        "evaluation 'forecast' is for models of series of numbers, as "
+        "dl-preprocess series makes them");
+  std::string text = "season=" + std::to_string(series->season);
+  for (std::int64_t j = 0; j < outputs && !series->naive.empty(); ++j) {
+    const double scale =
+        series->naive[static_cast<std::size_t>(j) % series->naive.size()];
+    if (scale > 0)
+      text += ",scale_" + std::to_string(j) + "=" + dump_json(Json(scale));
+  }
+  return text;
+}
+
+void compare_naive(Forecast& forecast, const data::Metadata& known,
+                   const data::DataSet& set, std::int64_t outputs) {
+  const auto series = series_of(known);
+  const History history = history_of(known, set);
+  const auto n = static_cast<std::size_t>(set.examples()),
+             width = static_cast<std::size_t>(outputs);
+  std::vector<float> last(n * width, std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> seasonal = last;
+  if (!series || history.features == nullptr)
+    return forecast.compare_with(std::move(last), std::move(seasonal));
+  const std::int64_t window = history.features->shape()[1];
+  const std::size_t columns = history.columns.size();
+  const auto values = history.features->as<float>();
+  for (std::size_t j = 0; j < width; ++j) {
+    const auto place = history.place(series->targets[j % series->targets.size()]);
+    if (!place) continue;
+    // Rows from the last of the window to that which is predicted.
+    const std::int64_t ahead =
+        series->gap + 1 + static_cast<std::int64_t>(j / series->targets.size());
+    const std::int64_t seasons = (ahead + series->season - 1) / series->season;
+    const std::int64_t row = window - 1 + ahead - seasons * series->season;
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto at = [&](std::int64_t of) {
+        return values[(i * static_cast<std::size_t>(window) +
+                       static_cast<std::size_t>(of)) *
+                          columns +
+                      *place];
+      };
+      last[i * width + j] = at(window - 1);
+      if (row >= 0) seasonal[i * width + j] = at(row);
+    }
+  }
+  forecast.compare_with(std::move(last), std::move(seasonal));
+}
+
+}  // namespace dl::eval
