@@ -13,7 +13,7 @@
 struct Args {
   std::string model, format = "jsonl", output = "-", score, state;
   std::vector<std::string> nodes;
-  double threshold = 0.5;
+  double threshold = 0.5, quantile = 0;
   std::int64_t top = 1, sample = 0, samples = 1, seed = 0, forecast = 0;
   bool keep_features = false, no_provenance = false, raw = false;
   std::int64_t max_bad = 0;
@@ -39,7 +39,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "with --format jsonl: list the N likeliest classes");
   opt.add("threshold", &a.threshold, "P",
           "with --format jsonl: an answer is yes if the output, or the "
-          "probability of the second of two classes, is at least P");
+          "probability of the second of two classes, is at least P; with "
+          "--score: an example is an anomaly if its score is below P");
   opt.add("sample", &a.sample, "N",
           "generate N examples from random codes of an autoencoder, reading no "
           "input");
@@ -47,8 +48,12 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "predict N rows beyond the end of series, whose rows the inputs have "
           "as raw data");
   opt.add("score", &a.score, "KIND",
-          "print the log-likelihood of each example under an autoencoder (low: "
-          "unusual); KIND is reconstruction");
+          "print how likely each example is (low: unusual); KIND is "
+          "reconstruction, by an autoencoder, or forecast, by the error of "
+          "predicted numbers");
+  opt.add("quantile", &a.quantile, "SHARE",
+          "with --score: print the score that this share of the examples is "
+          "below, for --threshold");
   opt.add(
       "samples", &a.samples, "N",
       "with --score: latent codes drawn and averaged over for each example");

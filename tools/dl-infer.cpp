@@ -26,6 +26,7 @@
 #include "libcore/vectorize/source/record_source.h"
 #include "tools/dl-infer-forecast.h"
 #include "tools/dl-infer-options.h"
+#include "tools/dl-infer-score.h"
 
 namespace {
 
@@ -87,30 +88,6 @@ void write_samples(const Args& a) {
   out->close();
 }
 
-void write_scores(const Args& a, const std::vector<std::string>& specs) {
-  a.options->refuse(
-      {"output-of", "format", "top", "threshold", "keep-state", "raw"},
-      "is not for --score");
-  if (a.score != "reconstruction" || a.samples < 1 || a.samples > 1 << 20)
-    throw Error{Code::kUsage,
-                "want --score reconstruction, --samples 1..1048576"};
-  dl::nn::Scorer scorer(
-      dl::nn::open_model(a.model, dl::cli::log()),
-      {a.samples, static_cast<std::uint64_t>(a.seed), a.predictor});
-  const auto sink = a.output == "-" ? nullptr : dl::io::open_sink(a.output);
-  bool any = false;
-  for (const std::string& spec : specs)
-    scorer.run(spec, [&](std::string_view text) {
-      any = any || !text.empty();
-      if (sink)
-        sink->write(std::as_bytes(std::span(text)));
-      else
-        print(text);
-    });
-  if (!any) dl::bad_data("the inputs have no examples");
-  if (sink) sink->close();
-}
-
 void run(const Args& a) {
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
   const bool lines = a.format == "jsonl";
@@ -122,6 +99,7 @@ void run(const Args& a) {
                       "is for --format dls");
   else
     a.options->refuse({"top", "threshold"}, "is for --format jsonl");
+  if (a.score.empty()) a.options->refuse({"quantile"}, "is for --score");
   if (!a.nodes.empty())
     a.options->refuse({"keep-features"}, "is not for --output-of");
   const bool forecasts = a.options->given("forecast");

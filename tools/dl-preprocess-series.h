@@ -46,7 +46,7 @@ inline dl::vectorize::Recipe inferred_series(
   choices.settings = series_settings_of(a);
   const auto proposed =
       dl::vectorize::propose_series(table.profile, choices, table.source);
-  auto recipe = dl::vectorize::Recipe::from_json(proposed.recipe, "series",
+  auto recipe = dl::vectorize::Recipe::from_json(proposed.recipe, "the options",
                                                  dl::Code::kUsage);
   report_columns(table, proposed);
   return recipe;

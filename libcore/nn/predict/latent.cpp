@@ -133,7 +133,7 @@ struct Scorer::State {
   State(const Model& given, const ScoreOptions& chosen);
 
   void score(const data::DataSet& set, const std::vector<Prediction>& encoded,
-             const std::function<void(std::string_view)>& write);
+             const TakeScores& take);
   void draw(const Tensor& encoded);
   double loss_of(const data::DataSet& set, std::size_t output,
                  const Prediction& said, std::int64_t example,
@@ -276,7 +276,7 @@ double Scorer::State::score_of(const data::DataSet& set,
 
 void Scorer::State::score(const data::DataSet& set,
                           const std::vector<Prediction>& encoded,
-                          const std::function<void(std::string_view)>& write) {
+                          const TakeScores& take) {
   const std::vector<Prediction>* made = &encoded;
   if (decoder) {
     draw(encoded[0].values);
@@ -284,36 +284,30 @@ void Scorer::State::score(const data::DataSet& set,
     network.predict(network.batch_of(codes).inputs, decoded);
     made = &decoded;
   }
-  const Tensor* index = set.find("index");
-  const Tensor* id = set.find("id");
-  std::string lines;
-  for (std::int64_t i = 0; i < set.examples(); ++i) {
-    const double score = score_of(set, *made, i);
-    const bool possible = score != -kImpossible;
-    if (possible && !std::isfinite(score))
-      throw Error{Code::kData, "the score of example " +
-                                   std::to_string(seen + i) + " is not finite"};
-    lines += "{\"index\":" +
-             std::to_string(index != nullptr
-                                ? static_cast<std::int64_t>(index->value(i))
-                                : seen + i);
-    if (id != nullptr) lines += ",\"id\":" + dump_json(data::id_text(*id, i));
-    lines += ",\"score\":" + (possible ? dump_json(score) : "null") + "}\n";
-  }
+  std::vector<double> scores;
+  for (std::int64_t i = 0; i < set.examples(); ++i)
+    scores.push_back(score_of(set, *made, i));
+  take(scored(set, std::move(scores), seen));
   seen += set.examples();
-  write(lines);
 }
 
 Scorer::Scorer(const Model& model, const ScoreOptions& options)
     : state_(std::make_unique<State>(model, options)) {}
 Scorer::~Scorer() = default;
 
-void Scorer::run(const std::string& spec,
-                 const std::function<void(std::string_view lines)>& write) {
+void Scorer::run(const std::string& spec, const TakeScores& take) {
   state_->encoder->run(
       spec, [](const data::Metadata&) {},
       [&](const data::DataSet& set, const std::vector<Prediction>& encoded) {
-        state_->score(set, encoded, write);
+        state_->score(set, encoded, take);
+      });
+}
+
+void Scorer::run(data::Examples& examples, const TakeScores& take) {
+  state_->encoder->run(
+      examples, [](const data::Metadata&) {},
+      [&](const data::DataSet& set, const std::vector<Prediction>& encoded) {
+        state_->score(set, encoded, take);
       });
 }
 

@@ -5,14 +5,13 @@
 #define DL_LIBCORE_NN_PREDICT_LATENT_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "libcore/nn/model/model.h"
 #include "libcore/nn/predict/prediction_writer.h"
 #include "libcore/nn/predict/predictor.h"
+#include "libcore/nn/predict/score.h"
 
 namespace dl::nn {
 
@@ -42,11 +41,10 @@ class Scorer {
   Scorer(const Model& model, const ScoreOptions& options);
   ~Scorer();
 
-  // Reads the stream that `spec` names and hands on a line for each example:
-  // {"index":0,"id":"a.png","score":-71.5}
-  // Throws Error: as Predictor::run(); what `write` throws.
-  void run(const std::string& spec,
-           const std::function<void(std::string_view lines)>& write);
+  // Reads the stream that `spec` names, or examples that come from elsewhere.
+  // Throws Error: as Predictor::run(); what `take` throws.
+  void run(const std::string& spec, const TakeScores& take);
+  void run(data::Examples& examples, const TakeScores& take);
 
  private:
   struct State;

@@ -85,7 +85,7 @@ class RecipeCheck {
     for (const auto& [name, value] : json.items()) take(name, value);
     for (const char* name : {"source", "tensors"})
       if (!json.contains(name)) add(name, "missing");
-    check_series();
+    if (problems.empty()) check_series();
   }
 
   Recipe recipe;

@@ -241,7 +241,7 @@ void Forecast::each(
       if (!s.settings.time.empty())
         row.time = time_text(
             series.times[s.known[i] + static_cast<std::size_t>(step)],
-            row.is_number);
+            row.is_number, s.table.step.is_within_a_day());
       row.step = step + 1;
       const auto at = s.values[i].begin() +
                       step * static_cast<std::int64_t>(s.targets.size());

@@ -26,7 +26,8 @@ class SeriesReading : public Reader {
                 const RecipeOptions& options, BadRecords& bad)
       : options_(options),
         settings_(series_settings(recipe.series)),
-        maker_(recipe, settings_, options.classes, options.labels) {
+        maker_(recipe, settings_, options.classes, options.labels),
+        has_ids_(recipe.from == RecipeFrom::kModel) {
     if (options.index || options.parts > 1 || options.preview)
       check_options();
     const auto source = recipe.open(inputs, options.labels);
@@ -38,7 +39,7 @@ class SeriesReading : public Reader {
     places_ = window_places(table_, maker_.width(), metadata_.schema,
                             settings_.stride, begin, !options.labels);
     metadata_.recipe = resolved(recipe);
-    if (!options.labels) metadata_.schema["id"] = id_field();
+    if (has_ids_) metadata_.schema["id"] = id_field();
     plain_ = metadata_.decoded().schema;
     windows_ = windows_of_record();
     if (inputs.log) tell(inputs.log);
@@ -61,7 +62,7 @@ class SeriesReading : public Reader {
     set.encoded.emplace(data::kSeriesName, std::move(series));
     data::add_views(set, metadata_.schema);
     data::cut_windows(set, data::kMaxRecordBytes);
-    if (!options_.labels) put_ids(set, ids);
+    if (has_ids_) put_ids(set, ids);
     given_ += set.examples();
     return true;
   }
@@ -172,7 +173,7 @@ class SeriesReading : public Reader {
     to.bytes.insert(to.bytes.end(), bytes.begin(), bytes.end());
     to.add_run(first, settings_.stride, n);
     const auto by = static_cast<std::size_t>(settings_.stride);
-    for (std::int64_t i = 0; i < n && !options_.labels; ++i)
+    for (std::int64_t i = 0; i < n && has_ids_; ++i)
       ids.push_back(
           id_of(series, place.first + static_cast<std::size_t>(i) * by));
     place.first += static_cast<std::size_t>(n) * by;
@@ -194,7 +195,8 @@ class SeriesReading : public Reader {
       time = table_.step.begin(static_cast<std::int64_t>(last + ahead - known),
                                series.times[known]);
     }
-    const std::string text = time_text(time, are_numbers());
+    const std::string text =
+        time_text(time, are_numbers(), table_.step.is_within_a_day());
     return series.key.empty() ? text : series.key + "@" + text;
   }
 
@@ -243,6 +245,7 @@ class SeriesReading : public Reader {
   RecipeOptions options_;
   SeriesSettings settings_;
   RowMaker maker_;
+  bool has_ids_;  // predictions are joined to rows by them
   SeriesTable table_;
   data::Metadata metadata_;
   std::map<std::string, data::Field> plain_;

@@ -141,8 +141,12 @@ TimeStep usual_step(const std::vector<Time>& times, bool are_numbers) {
   return {usual(seconds), 0, are_numbers};
 }
 
-std::string time_text(Time time, bool is_number) {
-  if (!is_number) return date_text(static_cast<Seconds>(std::llround(time)));
+std::string time_text(Time time, bool is_number, bool with_hours) {
+  if (!is_number) {
+    std::string text = date_text(static_cast<Seconds>(std::llround(time)));
+    if (with_hours && text.find(':') == std::string::npos) text += " 00:00:00";
+    return text;
+  }
   if (time == std::floor(time) && std::abs(time) < 1e15)
     return std::to_string(static_cast<std::int64_t>(time));
   return dump_json(Json(time));

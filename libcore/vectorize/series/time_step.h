@@ -17,6 +17,8 @@ struct TimeStep {
   std::int64_t months = 0;  // in their place, if not 0
   bool is_plain = false;    // it was given without a unit
 
+  bool is_within_a_day() const { return months == 0 && seconds < 86400; }
+
   // The step that `time` lies in, counted from the one that begins at origin.
   std::int64_t of(Time time, Time origin) const;
   // The time at which step i begins.
@@ -34,8 +36,9 @@ Time usual_origin(Time first, const TimeStep& step, bool is_number);
 // times: in order.
 TimeStep usual_step(const std::vector<Time>& times, bool are_numbers);
 
-// "2024-02-29", "2024-02-29 17:05:09", or the number.
-std::string time_text(Time time, bool is_number);
+// "2024-02-29", "2024-02-29 17:05:09", or the number.  with_hours: at midnight,
+// too.
+std::string time_text(Time time, bool is_number, bool with_hours = false);
 
 // "1d", "15min", "1mo".
 std::string step_text(const TimeStep& step, bool is_number);

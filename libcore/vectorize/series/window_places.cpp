@@ -8,33 +8,40 @@
 namespace dl::vectorize {
 namespace {
 
-// Rows of a tensor in which a number is missing, summed up.
-struct MissingRows {
-  std::size_t first = 0, rows = 0;  // of the window
-  std::vector<std::int64_t> before;
+// Rows of a tensor, looked at window by window, from front to back.
+class TensorRows {
+ public:
+  TensorRows(const SeriesRows& series, std::size_t width,
+             const data::Field& field)
+      : series_(series),
+        width_(width),
+        columns_(field.window.columns),
+        first_(static_cast<std::size_t>(field.window.first)),
+        rows_(static_cast<std::size_t>(field.shape.elements()) /
+              columns_.size()) {}
 
-  bool any(std::size_t window) const {
-    return before[window + first + rows] != before[window + first];
+  // Whether a number is missing in those of the window that begins there.
+  bool lacks_any(std::size_t window) {
+    for (; seen_ < window + first_ + rows_; ++seen_)
+      if (is_missing(seen_)) missing_end_ = seen_ + 1;
+    return missing_end_ > window + first_;
   }
+
+ private:
+  bool is_missing(std::size_t i) const {
+    const auto row = series_.row(i, width_);
+    return std::ranges::any_of(columns_, [&](std::int64_t column) {
+      return std::isnan(row[static_cast<std::size_t>(column)]);
+    });
+  }
+
+  const SeriesRows& series_;
+  std::size_t width_;
+  std::vector<std::int64_t> columns_;
+  std::size_t first_, rows_;      // of a window
+  std::size_t seen_ = 0;          // rows
+  std::size_t missing_end_ = 0;  // behind the last with a missing number
 };
-
-MissingRows missing_rows(const SeriesRows& series, std::size_t width,
-                         const data::Field& field) {
-  MissingRows missing;
-  missing.first = static_cast<std::size_t>(field.window.first);
-  missing.rows = static_cast<std::size_t>(field.shape.elements()) /
-                 field.window.columns.size();
-  missing.before.push_back(0);
-  for (std::size_t i = 0; i < series.rows(); ++i) {
-    const auto row = series.row(i, width);
-    const bool is_missing =
-        std::ranges::any_of(field.window.columns, [&](std::int64_t column) {
-          return std::isnan(row[static_cast<std::size_t>(column)]);
-        });
-    missing.before.push_back(missing.before.back() + (is_missing ? 1 : 0));
-  }
-  return missing;
-}
 
 // The row of a window that decides which part it is in.
 std::size_t deciding_row(const std::map<std::string, data::Field>& schema) {
@@ -58,18 +65,17 @@ std::vector<WindowRow> window_places(
   for (std::size_t s = 0; s < table.series.size(); ++s) {
     const SeriesRows& series = table.series[s];
     if (series.rows() < steps) continue;
-    std::vector<MissingRows> missing;
+    std::vector<TensorRows> tensors;
     for (const auto& [name, field] : schema)
       if (field.encoding == data::Encoding::kWindow)
-        missing.push_back(missing_rows(series, width, field));
+        tensors.emplace_back(series, width, field);
     bool goes_on = false;
     const std::size_t last = series.rows() - steps;
     for (std::size_t first = at_end ? last % by : 0; first <= last;
          first += by) {
-      const bool is_one =
-          series.times[first + deciding] >= begin &&
-          std::ranges::none_of(
-              missing, [&](const MissingRows& rows) { return rows.any(first); });
+      bool is_one = series.times[first + deciding] >= begin;
+      for (TensorRows& tensor : tensors)
+        is_one = !tensor.lacks_any(first) && is_one;
       if (is_one && goes_on)
         ++places.back().count;
       else if (is_one)

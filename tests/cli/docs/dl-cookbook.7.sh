@@ -32,8 +32,14 @@ awk 'BEGIN { for (i = 0; i < 60; ++i)
 run_next 'text.idx'
 run_next 'pipe:python3 sounds.py'
 
-awk 'BEGIN { for (i = 0; i < 200; ++i) print 5 + 2 * sin(i / 4) }' >series.txt
-run_next '--in-order'
+cp "$examples"/load.* "$examples/sensor.json" .
+run_next 'load.awk'
+grep -c '"outputs"' .blocks/8.out
+dl-eval --model load.safetensors load-test.dls --evaluate forecast --json |
+  jq '.evaluations[0].metrics | .mae < .seasonal_mae / 2'
+
+run_next 'sensor.json'
+grep -E '01-14 (05|19):00' anomalies
 
 awk 'BEGIN {
   print "amount,hour,kind"

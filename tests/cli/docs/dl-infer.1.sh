@@ -38,6 +38,16 @@ cp m.safetensors teacher.safetensors
 cp animals.dls train.dls
 run_next '-o distilled'
 
+cp "$examples/sensor.json" .
+awk -v days=14 -f "$examples/load.awk" >load.csv
+awk -v days=5 -v seed=3 -v faults=1 -f "$examples/load.awk" >today.csv
+dl-preprocess -q series --window 48 --label load --time when --key station load.csv -o train.dls
+dl-master -q --net sensor.json --data train.dls --local 1 --epochs 20 -o load.safetensors ||
+  fail "training"
+run_next '--forecast 14'
+cp load.safetensors m.safetensors
+run_next '--quantile'
+
 cat >vae.json <<'END'
 {"input": {"shape": [28, 28, 1]}, "updater": {"type": "adam"},
  "layers": [

@@ -62,6 +62,10 @@ awk 'BEGIN {
 }' >log.csv
 run_next '--sequence machine'
 
+awk -v days=14 -f "$examples/load.awk" >load.csv
+run_next 'dl-preprocess series'
+dl-shard --info load-train.dls load-test.dls | grep '^examples\|^features'
+
 # The file at the address.
 awk 'BEGIN { for (i = 0; i < 9; ++i) print i ",2," i % 2 "," i / 2 }' |
   gzip >t.csv.gz

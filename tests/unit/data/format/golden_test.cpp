@@ -124,6 +124,21 @@ TEST_CASE("the ragged shard of version 1.2 is read, padded") {
   CHECK(values("labels") == "0 4 0 ");
 }
 
+TEST_CASE("the windows of version 1.3 are cut of a series") {
+  const Shard shard(kRoot + "/tests/golden/dataset-1.3.dls");
+  CHECK(shard.records() == std::vector<std::int64_t>{4});
+  const DataSet set = shard.read(0);
+  const auto text = [&](const char* name) {
+    std::string all;
+    for (const float value : set.get(name).as<float>())
+      all += std::to_string(static_cast<int>(value)) + " ";
+    return all;
+  };
+  CHECK(text("features") == "3 5 4 5 4 6 4 6 5 6 5 7 ");
+  CHECK(text("labels") == "6 5 7 6 ");
+  CHECK(set.tensors.size() == 2);
+}
+
 TEST_CASE("the pictures of version 1.2 are as their statistics say") {
   const Shard shard(kRoot + "/tests/golden/dataset-1.2-jpeg.dls");
   const DataSet set = shard.read(0);
@@ -135,8 +150,8 @@ TEST_CASE("the pictures of version 1.2 are as their statistics say") {
   CHECK(set.get("features").shape() == tensor::Shape{2, 8, 8, 3});
 }
 
-TEST_CASE("streams of version 1.2 are written the same") {
-  for (const char* name : {"1.2", "1.2-jpeg"}) {
+TEST_CASE("streams of versions 1.2 and 1.3 are written the same") {
+  for (const char* name : {"1.2", "1.2-jpeg", "1.3"}) {
     const std::string golden =
         slurp(kRoot + "/tests/golden/dataset-" + name + ".dls");
     StreamReader in(io::memory_source(std::as_bytes(std::span(golden))),

@@ -42,14 +42,11 @@ std::vector<double> scores_of(const Model& model, const std::vector<float>& x,
   writer.write(set);
   writer.close();
   std::vector<double> scores;
-  Scorer(model, options).run(folder / "x.dls", [&](std::string_view lines) {
-    std::istringstream all{std::string(lines)};
-    for (std::string line; std::getline(all, line);)
-      if (const Json score = Json::parse(line).at("score"); score.is_null())
-        scores.push_back(-INFINITY);
-      else
-        scores.push_back(score.get<double>());
-  });
+  Scorer(model, options)
+      .run(folder / "x.dls", [&](const std::vector<ScoredExample>& examples) {
+        for (const ScoredExample& example : examples)
+          scores.push_back(example.score);
+      });
   return scores;
 }
 
