@@ -37,11 +37,10 @@ struct SeriesSettings {
 std::span<const RecipeKey> series_keys();
 constexpr const char* kSeriesWords =
     "Rows in the order of time become windows: an example is *window* rows "
-    "that follow one another. *features* (or features/NAME) are these rows, "
-    "[window, columns]; *features/known* are the rows that are to be "
-    "predicted, of columns that are known ahead, [horizon, columns]; "
-    "*features/static* is the first row; *labels* are the *horizon* rows "
-    "behind the window, one row of numbers.";
+    "that follow one another. *features* (or features/NAME) are these rows; "
+    "*features/known* are the *horizon* rows that are to be predicted, of "
+    "columns that are known ahead; *features/static* is the first row; "
+    "*labels* are the rows to be predicted as one row of numbers.";
 // json: checked by series_keys().  Throws Error: kConfig.
 SeriesSettings series_settings(const Json& json);
 
