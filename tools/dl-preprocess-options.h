@@ -38,7 +38,7 @@ struct Args {
   dl::vectorize::ImageOptions images;
   dl::vectorize::SeriesChoices series;
   std::int64_t series_window = 0, stride = 1, horizon = 1, gap = 0, season = 1;
-  std::string time, key, every, resample, gaps;
+  std::string time, time_format, key, every, resample, gaps;
   std::string recipe, bad_list, part, labels, preview, split, group, list,
       ledger;
   std::string by = "name", decimal;
@@ -163,6 +163,8 @@ inline void declare_series(dl::cli::Options& opt, Args& a) {
           "rows between a window and the first that is predicted");
   opt.add("time", &a.time, "COLUMN",
           "column with the time, a date or a number, by which rows are sorted");
+  opt.add("time-format", &a.time_format, "FORMAT",
+          "form of the time, as %Y%m%d (default: as the rows show), or number");
   opt.add("key", &a.key, "COLUMN", "column that tells several series apart");
   opt.add("known", &a.series.known, "COLUMNS",
           "columns that are known ahead, as holidays are");

@@ -26,6 +26,7 @@ inline dl::Json series_settings_of(const Args& a) {
   put("gap", "gap", a.gap);
   put("season", "season", a.season);
   put("time", "time", a.time);
+  put("time-format", "time_format", a.time_format);
   put("key", "key", a.key);
   put("every", "every", a.every);
   put("resample", "resample", a.resample);

@@ -12,9 +12,13 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+// Numbers that are different in all rows may be an id for tables.
 bool is_number(const ColumnProfile& column) {
-  return column.type() == ColumnType::kInteger ||
-         column.type() == ColumnType::kNumber;
+  if (column.type() != ColumnType::kId)
+    return column.type() == ColumnType::kInteger ||
+           column.type() == ColumnType::kNumber;
+  double value = 0;
+  return parse_number(column.top(1).at(0).first, value);
 }
 
 // A word as split_list() reads it.
@@ -97,11 +101,12 @@ class SeriesProposal {
       return;
     }
     const ColumnProfile& time = table_.find(time_, "--time");
-    if (is_number(time))
+    const bool is_given = settings_.contains("time_format");
+    if (!is_given && is_number(time))
       settings_["time_format"] = "number";
-    else if (time.date_format() != nullptr)
+    else if (!is_given && time.date_format() != nullptr)
       settings_["time_format"] = time.date_format();
-    else
+    else if (!is_given)
       bad_usage("--time: " + in_quotes(time_) + " is no date and no number (" +
                 std::string(name_of(time.type())) + ")");
     proposed.columns.emplace_back(
