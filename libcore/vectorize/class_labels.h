@@ -4,13 +4,24 @@
 #define DL_LIBCORE_VECTORIZE_CLASS_LABELS_H_
 
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace dl::vectorize {
+
+struct HashOfName {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view name) const {
+    return std::hash<std::string_view>()(name);
+  }
+};
+template <typename Number>
+using NumbersByName =
+    std::unordered_map<std::string, Number, HashOfName, std::equal_to<>>;
 
 class ClassLabels {
  public:
@@ -62,7 +73,7 @@ class ClassLabels {
   int numbers_seen_ = 0, fractions_seen_ = 0;
   std::int64_t labels_seen_ = 0;  // that are of a class
   std::vector<std::string> names_;
-  std::map<std::string, std::int64_t, std::less<>> numbers_;
+  NumbersByName<std::int64_t> numbers_;
   std::string numbers_remedy_ = "--regression", classes_remedy_ = "--classes";
 };
 
@@ -74,7 +85,7 @@ class PartClasses {
 
  private:
   std::vector<std::string> names_;
-  std::map<std::string, std::int32_t, std::less<>> numbers_;
+  NumbersByName<std::int32_t> numbers_;
   std::int32_t last_ = -1;
 };
 

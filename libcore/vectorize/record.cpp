@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -50,20 +52,26 @@ class OpenFile {
 
 }  // namespace
 
-const std::string& Record::at(std::string_view column) const {
-  if (const auto found = columns.find(column); found != columns.end())
-    return found->second;
+std::string Record::place() const {
+  return input ? *input + ", line " + std::to_string(line) : name;
+}
+
+std::string_view Record::other(std::string_view column,
+                               std::size_t& hint) const {
   for (std::size_t at = 0; at <= column.size();) {
     const std::size_t end = std::min(column.find(';', at), column.size());
-    const auto found = columns.find(column.substr(at, end - at));
-    if (found != columns.end()) return found->second;
+    const auto found = columns.find(column.substr(at, end - at), hint);
+    if (found) return *found;
     at = end + 1;
   }
-  static const std::string kEmpty;
-  if (is_sparse) return kEmpty;
+  if (is_sparse) return {};
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    names.push_back(in_quotes(columns.name(i)));
+  std::ranges::sort(names);
   std::string known;
-  for (const auto& [own, value] : columns)
-    known += (known.empty() ? "" : ", ") + in_quotes(own);
+  for (const std::string& own : names)
+    known += (known.empty() ? "" : ", ") + own;
   bad_data("there is no column " + in_quotes(column) + "; it has " + known);
 }
 
@@ -76,7 +84,7 @@ void load(Record& record) {
   if (size > kMaxRecordFile)
     bad_data("it has " + std::to_string(size) + " bytes, want " +
              std::to_string(kMaxRecordFile) + " at most");
-  std::string& bytes = record.columns["bytes"];
+  std::string bytes;
   bytes.resize(size + 1);  // one more shows that it has grown
   const std::size_t n = file.read(bytes.data(), bytes.size(), size);
   const struct stat after = file.status();
@@ -85,6 +93,7 @@ void load(Record& record) {
       after.st_mtim.tv_nsec != before.st_mtim.tv_nsec)
     bad_data("it changed while it was read");
   bytes.resize(n);
+  (void)record.columns.emplace("bytes", std::move(bytes));
   record.file.clear();
 }
 

@@ -4,16 +4,22 @@
 #ifndef DL_LIBCORE_VECTORIZE_RECORD_H_
 #define DL_LIBCORE_VECTORIZE_RECORD_H_
 
-#include <map>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+
+#include "libcore/vectorize/record_columns.h"
 
 namespace dl::vectorize {
 
 struct Record {
   std::string name;  // as messages call it: "'photos/cat/01.jpg'"
+  // In place of a name, of a table: "'a.csv'", and its line.
+  std::shared_ptr<const std::string> input;
+  std::int64_t line = 0;
   // Text or bytes by name: "bytes", "path", "folder", ...
-  std::map<std::string, std::string, std::less<>> columns;
+  RecordColumns columns;
   // The file whose contents are to become the column "bytes"; "": it is there,
   // or there is none.  Whoever works on the record reads it, side by side with
   // others: load().
@@ -26,7 +32,41 @@ struct Record {
   // The column of that name, or, of names as "jpg;png", the first that is
   // there. Throws Error: kData, not of a sparse record, "there is no column
   // 'x'; it has 'bytes', 'path'".
-  const std::string& at(std::string_view column) const;
+  std::string_view at(std::string_view column) const {
+    std::size_t hint = 0;
+    return at(column, hint);
+  }
+  std::string_view at(std::string_view column, std::size_t& hint) const {
+    const auto found = columns.find(column, hint);
+    return found ? *found : other(column, hint);
+  }
+
+  // "'a.csv', line 7", or its name.
+  std::string place() const;
+
+ private:
+  std::string_view other(std::string_view column, std::size_t& hint) const;
+};
+
+// A column that a vectorizer takes, which remembers where records had it.
+class ColumnOfRecords {
+ public:
+  explicit ColumnOfRecords(std::string name) : name_(std::move(name)) {}
+  ColumnOfRecords(const ColumnOfRecords& other) : name_(other.name_) {}
+  ColumnOfRecords& operator=(const ColumnOfRecords&) = delete;
+
+  const std::string& name() const { return name_; }
+  std::string_view of(const Record& record) const {
+    std::size_t hint = hint_.load(std::memory_order_relaxed);
+    const std::size_t before = hint;
+    const std::string_view text = record.at(name_, hint);
+    if (hint != before) hint_.store(hint, std::memory_order_relaxed);
+    return text;
+  }
+
+ private:
+  std::string name_;
+  mutable std::atomic<std::size_t> hint_ = 0;
 };
 
 // The most bytes that a file of a record may have.

@@ -9,13 +9,11 @@
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/io/digest.h"
+#include "libcore/vectorize/recipe/records_digest.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
 namespace {
-
-// The column of records that is their place.
-constexpr const char* kPlace = "file:line";
 
 class TableProfiling {
  public:
@@ -32,11 +30,12 @@ class TableProfiling {
 
   void see(const Record& record) {
     std::vector<bool> seen(table_.columns.size());
-    for (const auto& [name, value] : record.columns) {
-      if (name == kPlace) continue;
+    for (std::size_t i = 0; i < record.columns.size(); ++i) {
+      const std::string& name = record.columns.name(i);
+      if (name == kPlaceColumn) continue;
       const std::size_t place = place_of_column(name);
       seen.resize(table_.columns.size());
-      const std::string_view text = trim(value);
+      const std::string_view text = trim(record.columns.value(i));
       table_.columns[place].see(text, missing_.contains(text));
       seen[place] = true;
     }
@@ -59,17 +58,13 @@ class TableProfiling {
 
   void compare(const Record& record) {
     io::Digest digest;
-    for (const auto& [name, value] : record.columns)
-      if (name != kPlace) {
-        digest.add_text(name);
-        digest.add_text(std::to_string(value.size()));
-        digest.add_text(value);
-      }
+    record_digest_.add_to(digest, record.columns);
     if (!digests_.insert(digest.value()).second) ++table_.duplicates;
   }
 
   TableProfile table_;
   std::unordered_set<std::uint64_t> digests_;
+  ColumnsDigest record_digest_;
   std::map<std::string, std::size_t, std::less<>> places_;
   std::set<std::string, std::less<>> missing_;
 };
@@ -104,7 +99,7 @@ TableProfile profile_table(RecordSource& source,
     if (record.problem.empty())
       profiling.see(record);
     else
-      bad.add(record.name + ": " + record.problem);
+      bad.add(record.place() + ": " + record.problem);
   TableProfile table = std::move(profiling).take();
   if (table.rows == 0) bad_data("there is no row in the table");
   return table;

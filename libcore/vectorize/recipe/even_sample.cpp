@@ -9,8 +9,9 @@
 namespace dl::vectorize {
 
 void EvenSample::add(std::int64_t group, SampledRecord record) {
-  const Key key(io::digest(std::as_bytes(std::span(record.record.name))),
-                record.number);
+  const std::string name = record.record.place();
+  record.record.columns.detach();
+  const Key key(io::digest(std::as_bytes(std::span(name))), record.number);
   groups_[group].emplace(key, std::move(record));
   if (++held_ <= most_) return;
   // One of the largest group goes.

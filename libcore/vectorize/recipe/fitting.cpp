@@ -150,7 +150,7 @@ Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
         learning.see(record);
       } catch (const Error& e) {
         if (e.code() != Code::kData) throw;
-        bad.add(record.name + ": " + e.what());
+        bad.add(record.place() + ": " + e.what());
       }
     if (digest.any() && !learning.enter(digest.value()))
       bad_data(in_quotes(input) +

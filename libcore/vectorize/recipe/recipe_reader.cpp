@@ -32,10 +32,11 @@ struct MadeTensor {
 
   // The file of an example that it takes, for messages: "'cat/1.mask.png'".
   std::string file_of(const Record& record) const {
-    const auto key = record.columns.find("key");
+    const auto key = record.columns.place("key");
     for (const std::string& suffix : split(from, ';'))
-      if (key != record.columns.end() && record.columns.contains(suffix))
-        return in_quotes(key->second + "." + suffix);
+      if (key && record.columns.contains(suffix))
+        return in_quotes(std::string(record.columns.value(*key)) + "." +
+                         suffix);
     return in_quotes(from);
   }
 };
@@ -57,12 +58,6 @@ struct BlockResult {
   std::vector<std::string> bad;
   std::int64_t filled = 0;  // missing values, of the good records
 };
-
-std::size_t bytes_in(const Record& record) {
-  std::size_t bytes = 0;
-  for (const auto& [name, value] : record.columns) bytes += value.size();
-  return bytes;
-}
 
 class RecipeReading : public Reader {
  public:
@@ -187,15 +182,18 @@ class RecipeReading : public Reader {
         features == schema_.end() ? tensor::Shape{} : features->second.shape)));
     std::map<std::string, std::int64_t> folders;
     for (Record record; source_->next(record);) {
-      SampledRecord sampled{{}, records_++, see(record)};
-      const auto folder = record.columns.find("folder");
+      SampledRecord sampled{{}, records_++, {}};
+      see(record, sampled.seen);
+      const auto folder = record.columns.place("folder");
       std::int64_t group = 0;
       if (!record.problem.empty())
         group = -1;
       else if (const auto label = class_of(sampled.seen))
         group = *label;
-      else if (folder != record.columns.end())
-        group = folders.emplace(folder->second, folders.size()).first->second;
+      else if (folder)
+        group =
+            folders.emplace(record.columns.value(*folder), std::ssize(folders))
+                .first->second;
       sampled.record = std::move(record);
       sample.add(group, std::move(sampled));
     }
@@ -235,11 +233,14 @@ class RecipeReading : public Reader {
       while (std::cmp_less(block.records.size(), batch_) &&
              block.bytes < kBlockBytes && source_->next(record)) {
         const std::int64_t number = records_++;
-        std::vector<std::int64_t> seen = see(record);
-        if (!options_.share.has(record)) continue;
-        block.seen.insert(block.seen.end(), seen.begin(), seen.end());
+        const std::size_t before = block.seen.size();
+        see(record, block.seen);
+        if (!options_.share.has(record)) {
+          block.seen.resize(before);
+          continue;
+        }
         block.numbers.push_back(number);
-        block.bytes += bytes_in(record);
+        block.bytes += record.columns.bytes();
         block.records.push_back(std::move(record));
       }
       if (block.records.empty() && blocks_ == 0 && records_ > 0)
@@ -251,8 +252,7 @@ class RecipeReading : public Reader {
     return true;
   }
 
-  std::vector<std::int64_t> see(Record& record) {
-    std::vector<std::int64_t> seen;
+  void see(Record& record, std::vector<std::int64_t>& seen) {
     for (const MadeTensor& tensor : tensors_) {
       std::int64_t number = 0;
       if (record.problem.empty()) try {
@@ -263,7 +263,6 @@ class RecipeReading : public Reader {
         }
       seen.push_back(number);
     }
-    return seen;
   }
 
   BlockResult work(RecordBlock& block, const Workspaces& workspaces) {
@@ -276,12 +275,12 @@ class RecipeReading : public Reader {
       try {
         if (!record.problem.empty()) bad_data(record.problem);
         load(record);
-        bytes_ += static_cast<std::int64_t>(bytes_in(record));
+        bytes_ += static_cast<std::int64_t>(record.columns.bytes());
         put(record, std::span(block.seen).subspan(i * tensors_.size()),
             workspaces, n, set);
       } catch (const Error& e) {
         if (e.code() != Code::kData) throw;
-        result.bad.push_back(record.name + ": " + e.what());
+        result.bad.push_back(record.place() + ": " + e.what());
         continue;
       }
       for (const auto& workspace : workspaces)

@@ -6,24 +6,52 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <numeric>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "libcore/io/digest.h"
 #include "libcore/io/hex.h"
 #include "libcore/vectorize/record.h"
+#include "libcore/vectorize/source/record_source.h"
 
 namespace dl::vectorize {
+
+// A record's columns, whatever their order.
+class ColumnsDigest {
+ public:
+  void add_to(io::Digest& digest, const RecordColumns& columns) {
+    if (columns.names() != names_ || order_.size() != columns.size()) {
+      names_ = columns.names();
+      order_.resize(columns.size());
+      std::iota(order_.begin(), order_.end(), std::size_t{0});
+      std::ranges::sort(order_, {}, [&](std::size_t i) -> const std::string& {
+        return columns.name(i);
+      });
+    }
+    for (const std::size_t i : order_) {
+      if (columns.name(i) == kPlaceColumn) continue;  // the input's name
+      const std::string_view value = columns.value(i);
+      digest.add_text(columns.name(i));
+      digest.add_text(std::to_string(value.size()));
+      digest.add(std::as_bytes(std::span(value)));
+      digest.add_text("");  // the value's end
+    }
+  }
+
+ private:
+  RecordColumns::Names names_;      // of the record before
+  std::vector<std::size_t> order_;  // of names
+};
 
 class RecordsDigest {
  public:
   void add(const Record& record) {
     any_ = true;
-    for (const auto& [name, value] : record.columns) {
-      if (name == "file:line") continue;  // the input's name
-      digest_.add_text(name);
-      digest_.add_text(std::to_string(value.size()));
-      digest_.add_text(value);
-    }
+    columns_.add_to(digest_, record.columns);
     // Size and time stand for the contents of a file that is not read.
     struct stat status {};
     if (!record.file.empty() && ::stat(record.file.c_str(), &status) == 0)
@@ -37,6 +65,7 @@ class RecordsDigest {
 
  private:
   io::Digest digest_;
+  ColumnsDigest columns_;
   bool any_ = false;
 };
 

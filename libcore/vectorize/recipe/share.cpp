@@ -32,7 +32,7 @@ bool is_name(const std::string& text) {
 
 bool Share::has(Record& record) const {
   if (low <= 0 && high >= 1 && !group) return true;
-  std::string name = record.at("path;key");
+  std::string name(record.at("path;key"));
   if (group) try {
       name = group->part_of(name);
     } catch (const Error& e) {

@@ -1,5 +1,7 @@
 // Records of the rows of tables.
 
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 
@@ -18,44 +20,65 @@ class CsvSource : public RecordSource {
       : wanted_(std::move(inputs.wanted)),
         table_(std::move(inputs.operands), settings.text("delimiter"),
                settings.flag("header"), CsvTable::For::kRecipe),
-        has_commas_(settings.has("decimal") &&
-                    settings.text("decimal") == ",") {
+        has_commas_(settings.has("decimal") && settings.text("decimal") == ","),
+        has_place_(std::ranges::any_of(
+            wanted_, [](const auto& w) { return w.name == kPlaceColumn; })) {
     take_names();
   }
 
   bool next(Record& record) override {
     while (!rows_ || !rows_->next()) {
       rows_.reset();
-      if (!table_.cut(block_, INT64_MAX)) return false;
-      if (block_.first) take_names();
-      rows_.emplace(block_, block_.delimiter);
+      block_ = std::make_shared<InputBlock>();
+      if (!table_.cut(*block_, INT64_MAX)) return false;
+      if (block_->first) take_names();
+      rows_.emplace(*block_, block_->delimiter);
     }
     record = {};
-    record.name = rows_->place();
-    record.columns.emplace("file:line",
-                           place_of(rows_->input(), rows_->line()));
-    if (rows_->size() != names_.size())
+    record.input = name_;
+    record.line = rows_->line();
+    if (rows_->size() == names_.size()) {
+      take_fields(record);
+    } else {
       record.problem = "has " + std::to_string(rows_->size()) +
                        " columns, want " + std::to_string(names_.size());
-    else
-      for (std::size_t i = 0; i < names_.size(); ++i)
-        record.columns.emplace(names_[i], field(i, record.problem));
+    }
+    if (has_place_ || !record.problem.empty())
+      (void)record.columns.emplace(kPlaceColumn,
+                                   place_of(rows_->input(), rows_->line()));
     return true;
   }
 
   std::vector<std::string> columns() const override { return names_; }
 
  private:
-  std::string field(std::size_t i, std::string& problem) const {
-    const std::string_view text = csv_field(*rows_, i);
-    if (!has_commas_) return std::string(text);
+  void take_fields(Record& record) const {
+    std::vector<std::string_view> fields;
+    fields.reserve(names_.size() + 1);
+    for (std::size_t i = 0; i < names_.size(); ++i)
+      fields.push_back(csv_field(*rows_, i));
+    record.columns = RecordColumns(column_names_, std::move(fields), block_);
+    const std::string_view text = block_->bytes;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const std::string_view field = record.columns.value(i);
+      // Of doubled quotes the rows themselves hold one, until the next row.
+      const bool is_in_block =
+          !std::less<>()(field.data(), text.data()) &&
+          !std::less<>()(text.data() + text.size(), field.data());
+      if (!is_in_block) record.columns.set(i, std::string(field));
+      if (has_commas_) take_number(i, record);
+    }
+  }
+
+  void take_number(std::size_t i, Record& record) const {
+    const std::string_view text = record.columns.value(i);
     if (std::string number = with_decimal_point(text); !number.empty())
-      return number;
+      return record.columns.set(i, std::move(number));
     if (has_decimal_point(text))
-      problem = "column " + in_quotes(names_[i]) + ": " + in_quotes(text) +
-                " has a decimal point, and numbers of this table have a "
-                "decimal comma";
-    return std::string(text);
+      record.problem = "column " + in_quotes(names_[i]) + ": " +
+                       in_quotes(text) +
+                       " has a decimal point, and numbers of this table have a "
+                       "decimal comma";
   }
 
   // Takes the columns of the file that comes.
@@ -69,15 +92,20 @@ class CsvSource : public RecordSource {
         bad_data(table_.name() + " has two columns " + in_quotes(name) +
                  ", and a recipe finds them by name: rename one");
     std::vector<std::string> columns = names_;
-    columns.emplace_back("file:line");
+    columns.emplace_back(kPlaceColumn);
+    column_names_ = std::make_shared<const ColumnNames>(columns);
+    name_ = std::make_shared<const std::string>(table_.name());
     check_columns(wanted_, columns, table_.name(), Code::kData);
   }
 
   std::vector<WantedColumn> wanted_;
   CsvTable table_;
   bool has_commas_;  // in numbers
+  bool has_place_;   // as a column
   std::vector<std::string> names_;
-  InputBlock block_;
+  std::shared_ptr<const std::string> name_;  // of the file
+  RecordColumns::Names column_names_;        // and the place
+  std::shared_ptr<InputBlock> block_;
   std::optional<CsvRows> rows_;
 };
 

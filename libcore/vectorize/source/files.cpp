@@ -273,14 +273,17 @@ std::string sentence_of(const PassedOver& files) {
 }
 
 Record record_of_file(std::string_view path) {
+  static const auto kNames =
+      std::make_shared<const ColumnNames>(columns_of_files());
   Record record;
+  record.columns = RecordColumns(kNames);
   const std::size_t slash = path.rfind('/');
   std::string_view folder =
       slash == std::string_view::npos ? "" : path.substr(0, slash);
   folder = folder.substr(folder.rfind('/') + 1);
-  record.columns.emplace("path", path);
-  record.columns.emplace("folder", folder);
-  record.columns.emplace("name", path.substr(slash + 1));
+  (void)record.columns.emplace("path", std::string(path));
+  (void)record.columns.emplace("folder", std::string(folder));
+  (void)record.columns.emplace("name", std::string(path.substr(slash + 1)));
   if (!is_utf8(path)) record.problem = "its name is not UTF-8 text; rename it";
   return record;
 }

@@ -142,7 +142,8 @@ class FolderSource : public RecordSource {
     record = record_of_file(path);
     // Files at the top have the folder's own name, if it holds files alone.
     if (path.find('/') == std::string::npos && !has_folders())
-      record.columns["folder"] = root_.substr(root_.rfind('/') + 1);
+      record.columns.set(*record.columns.place("folder"),
+                         root_.substr(root_.rfind('/') + 1));
     record.name = in_quotes(whole);
     record.file = whole;
     return true;

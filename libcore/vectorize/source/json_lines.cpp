@@ -54,8 +54,12 @@ class JsonLinesSource : public RecordSource {
   void take(Record& record, const std::string& line) {
     record = {};
     record.is_sparse = true;
-    record.name = block_.name + ", line " + std::to_string(line_);
-    record.columns.emplace("file:line", place_of(block_.name, line_));
+    if (!name_ || *name_ != block_.name)
+      name_ = std::make_shared<const std::string>(block_.name);
+    record.input = name_;
+    record.line = line_;
+    record.columns = RecordColumns(names_);
+    (void)record.columns.emplace(kPlaceColumn, place_of(block_.name, line_));
     try {
       const Json json = parse_json(line, "the line", Code::kData);
       if (!json.is_object()) bad_data("want an object");
@@ -66,14 +70,17 @@ class JsonLinesSource : public RecordSource {
       if (record.problem.starts_with(kPlace))
         record.problem.erase(0, kPlace.size());
     }
+    names_ = record.columns.names();
   }
 
   std::vector<std::string> inputs_;
   std::size_t opened_ = 0;
   std::optional<TextBlocks> input_;
   InputBlock block_;
-  std::size_t at_ = 0;     // in the block
-  std::int64_t line_ = 0;  // the one that was read last
+  std::shared_ptr<const std::string> name_;  // of the input
+  RecordColumns::Names names_;               // of the line before
+  std::size_t at_ = 0;                       // in the block
+  std::int64_t line_ = 0;                    // the one that was read last
 };
 
 }  // namespace
@@ -85,12 +92,10 @@ void add_json_columns(Record& record, const std::string& name,
       add_json_columns(record, name.empty() ? key : name + "." + key, inner);
     return;
   }
-  const bool is_new =
-      record.columns
-          .emplace(name, value.is_null()     ? ""
-                         : value.is_string() ? value.get<std::string>()
-                                             : dump_json(value))
-          .second;
+  const bool is_new = record.columns.emplace(
+      name, value.is_null()     ? ""
+            : value.is_string() ? value.get<std::string>()
+                                : dump_json(value));
   if (!is_new)
     bad_data("the column " + in_quotes(name) +
              " is there twice: as a key, and within an object");

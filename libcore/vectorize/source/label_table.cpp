@@ -30,14 +30,14 @@ class WithTable : public RecordSource {
   bool next(Record& record) override {
     if (!source_->next(record)) return false;
     if (!record.problem.empty()) return true;
-    auto row = rows_.find(record.at("path"));
-    if (row == rows_.end()) row = rows_.find(record.at("name"));
+    auto row = rows_.find(std::string(record.at("path")));
+    if (row == rows_.end()) row = rows_.find(std::string(record.at("name")));
     if (row == rows_.end()) {
       record.problem = "it has no row in " + name_;
       return true;
     }
     for (std::size_t i = 0; i < columns_.size(); ++i)
-      record.columns.emplace(columns_[i], row->second[i]);
+      (void)record.columns.emplace(columns_[i], row->second[i]);
     return true;
   }
   PassedOver passed_over() const override { return source_->passed_over(); }

@@ -99,6 +99,9 @@ std::unique_ptr<RecordSource> open_files(Inputs inputs, Suffixes wanted);
 // name; and where "json.a" is wanted, with columns for what their .json has.
 std::unique_ptr<RecordSource> open_webdataset(Inputs inputs);
 
+// The column of a table's record that is its place, "a.csv:17".
+inline constexpr std::string_view kPlaceColumn = "file:line";
+
 // Records of files with more columns: those that a CSV table with a header has
 // beside the first one, which names a file by its path or its name.  A file
 // without a row is a bad record.  The table is kept in memory.  wanted: of

@@ -250,8 +250,9 @@ class TarSource : public RecordSource {
       record.problem = problem;
       return wanted;
     }
-    std::string& bytes = record.columns["bytes"];
+    std::string bytes;
     read_contents(bytes);
+    (void)record.columns.emplace("bytes", std::move(bytes));
     skip_padding();
     return true;
   }

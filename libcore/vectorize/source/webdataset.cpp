@@ -32,7 +32,7 @@ class WebDataset : public RecordSource {
     const std::string key = key_;
     record = {};
     bytes_ = 0;
-    record.columns.emplace("key", key);
+    (void)record.columns.emplace("key", key);
     do {
       take(record);
     } while (fetch() && key_ == key);
@@ -43,14 +43,14 @@ class WebDataset : public RecordSource {
   bool fetch() {
     pending_ = files_->next(file_);
     if (pending_) {
-      const std::string& path = file_.at("path");
+      const std::string path(file_.at("path"));
       key_ = path.substr(0, dot_of(path));
     }
     return pending_;
   }
 
   void take(Record& record) {
-    const std::string& path = file_.at("path");
+    const std::string path(file_.at("path"));
     std::string suffix = path.substr(std::min(dot_of(path) + 1, path.size()));
     for (char& c : suffix)
       c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -59,7 +59,7 @@ class WebDataset : public RecordSource {
     if (file_.problem.empty()) {
       try {
         load(file_);
-        std::string& bytes = file_.columns["bytes"];
+        std::string bytes(file_.at("bytes"));
         bytes_ += bytes.size();
         if (bytes_ > kMaxRecordFile)
           bad_data("the files of its example have more than " +
@@ -67,7 +67,7 @@ class WebDataset : public RecordSource {
         if (parses_json_ && suffix == "json")
           add_json_columns(record, suffix,
                            parse_json(bytes, "its text", Code::kData));
-        if (!record.columns.emplace(suffix, std::move(bytes)).second)
+        if (!record.columns.emplace(suffix, std::move(bytes)))
           bad_data("its example has two files with this suffix");
       } catch (const Error& e) {
         file_.problem = e.what();
@@ -76,8 +76,8 @@ class WebDataset : public RecordSource {
     if (file_.problem.empty()) return;
     record.name = file_.name;
     record.problem = file_.problem;
-    record.columns.clear();  // of no more use
-    record.columns.emplace("key", key_);
+    record.columns = {};  // of no more use
+    (void)record.columns.emplace("key", key_);
   }
 
   bool parses_json_;  // for "json.a", a key of an object

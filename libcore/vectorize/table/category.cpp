@@ -25,21 +25,21 @@ class ClassColumn {
         missing_(settings),
         where_(where_the_class_is(settings.from())) {}
 
-  const std::string& name() const { return column_; }
+  const std::string& name() const { return column_.name(); }
   std::string value(const Record& record) const {
-    std::string name = pattern_.part_of(record.at(column_));
+    std::string text = pattern_.part_of(column_.of(record));
     // A file of one line ends with it.
-    while (name.ends_with('\n') || name.ends_with('\r')) name.pop_back();
-    if (missing_.contain(name))
-      bad_data("column " + in_quotes(column_) + ": the class is missing");
-    if (name.empty())
+    while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+    if (missing_.contain(text))
+      bad_data("column " + in_quotes(name()) + ": the class is missing");
+    if (text.empty())
       bad_data(
-          column_ == "folder"
+          name() == "folder"
               ? "it lies in no folder of a class; move it into one, or say "
                 "where the class is (" +
                     where_ + ")"
-              : "its class is empty (" + in_quotes(column_) + ")");
-    return name;
+              : "its class is empty (" + in_quotes(name()) + ")");
+    return text;
   }
 
  private:
@@ -55,7 +55,7 @@ class ClassColumn {
     return "\"from\" and \"pattern\" of the recipe, --no-labels";
   }
 
-  std::string column_;
+  ColumnOfRecords column_;
   Pattern pattern_;
   MissingWords missing_;
   std::string where_;  // options or keys that tell of the class

@@ -17,22 +17,24 @@ namespace dl::vectorize {
 class CategoryColumn {
  public:
   explicit CategoryColumn(const RecipeSettings& settings)
-      : name_(settings.text("from")), pattern_(settings), missing_(settings) {}
+      : column_(settings.text("from")),
+        pattern_(settings),
+        missing_(settings) {}
 
-  const std::string& name() const { return name_; }
+  const std::string& name() const { return column_.name(); }
   // Empty: it is missing.  Throws Error: kData.
   std::string value(const Record& record) const {
-    const std::string& whole = record.at(name_);
+    const std::string_view whole = column_.of(record);
     if (missing_.contain(whole)) return "";
     std::string text = pattern_.part_of(whole);
     if (missing_.contain(text)) return "";
     if (const std::string why = not_text("the category", text); !why.empty())
-      bad_data("column " + in_quotes(name_) + ": " + why);
+      bad_data("column " + in_quotes(name()) + ": " + why);
     return text;
   }
 
  private:
-  std::string name_;
+  ColumnOfRecords column_;
   Pattern pattern_;
   MissingWords missing_;
 };

@@ -34,8 +34,15 @@ constexpr std::array<DatePart, 8> kDateParts = {
      {"minute", 0, 60, &CivilTime::minute},
      {"days", 0, 0, nullptr}}};
 
-std::vector<DatePart> parts_of(const RecipeSettings& settings) {
-  std::vector<DatePart> parts;
+struct Point {
+  double sine, cosine;
+};
+struct WantedPart : DatePart {
+  std::vector<Point> circle = {};  // of each place in the round
+};
+
+std::vector<WantedPart> parts_of(const RecipeSettings& settings) {
+  std::vector<WantedPart> parts;
   std::string all;
   for (const DatePart& part : kDateParts)
     all.append(all.empty() ? "" : ", ").append(part.name);
@@ -43,7 +50,12 @@ std::vector<DatePart> parts_of(const RecipeSettings& settings) {
     const auto found = std::ranges::find(kDateParts, name, &DatePart::name);
     if (found == kDateParts.end())
       bad_config("parts: want some of " + all + ", got " + in_quotes(name));
-    parts.push_back(*found);
+    parts.push_back({*found});
+    for (std::int64_t i = 0; i < found->period; ++i) {
+      const double angle = 2 * std::numbers::pi * static_cast<double>(i) /
+                           static_cast<double>(found->period);
+      parts.back().circle.push_back({std::sin(angle), std::cos(angle)});
+    }
   }
   return parts;
 }
@@ -61,24 +73,24 @@ Seconds date_of_key(const RecipeSettings& settings, const char* key) {
 class DateColumn {
  public:
   explicit DateColumn(const RecipeSettings& settings)
-      : name_(settings.text("from")),
+      : column_(settings.text("from")),
         format_(settings.text("format")),
         words_(settings) {}
 
-  const std::string& name() const { return name_; }
+  const std::string& name() const { return column_.name(); }
   // None: it is missing.  Throws Error: kData, it is no date.
   std::optional<Seconds> value(const Record& record) const {
-    const std::string_view text = trim(record.at(name_));
+    const std::string_view text = trim(column_.of(record));
     if (words_.contain(text)) return std::nullopt;
     const auto time = format_.parse(text);
     if (!time)
-      bad_data("column " + in_quotes(name_) + ": want a date as " +
+      bad_data("column " + in_quotes(name()) + ": want a date as " +
                format_.text() + ", got '" + clipped(text) + "'");
     return time;
   }
 
  private:
-  std::string name_;
+  ColumnOfRecords column_;
   DateFormat format_;
   MissingWords words_;
 };
@@ -134,7 +146,7 @@ class DateVectorizer : public Vectorizer {
       out = out.subspan(sizeof stored);
     };
     constexpr double kDay = 86400;
-    for (const DatePart& part : parts_) {
+    for (const WantedPart& part : parts_) {
       if (part.place == nullptr) {
         add(static_cast<double>(time - since_) / kDay);
         continue;
@@ -144,11 +156,10 @@ class DateVectorizer : public Vectorizer {
         add(number);
         continue;
       }
-      const double angle = 2 * std::numbers::pi *
-                           (number - static_cast<double>(part.first)) /
-                           static_cast<double>(part.period);
-      add(std::sin(angle));
-      add(std::cos(angle));
+      const Point& point =
+          part.circle[static_cast<std::size_t>(civil.*part.place - part.first)];
+      add(point.sine);
+      add(point.cosine);
     }
     if (indicator_) add(value ? 0 : 1);
   }
@@ -169,7 +180,7 @@ class DateVectorizer : public Vectorizer {
   }
 
   DateColumn column_;
-  std::vector<DatePart> parts_;
+  std::vector<WantedPart> parts_;
   bool cyclic_, indicator_;
   Seconds since_;
   std::optional<Seconds> fill_;  // none: a missing one is bad
@@ -217,7 +228,7 @@ class DateLearner : public Learner {
 
  private:
   DateColumn column_;
-  std::vector<DatePart> check_;
+  std::vector<WantedPart> check_;
   TextCounts counts_;
 };
 

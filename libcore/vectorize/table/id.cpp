@@ -24,7 +24,7 @@ class IdVectorizer : public Vectorizer {
 
   void put(const Record& record, std::int64_t, Workspace*,
            std::span<std::byte> out) const override {
-    const std::string text = pattern_.part_of(record.at(column_));
+    const std::string text = pattern_.part_of(column_.of(record));
     if (text.empty()) bad_data("the id is missing");
     if (const std::string why = not_text("the id", text); !why.empty())
       bad_data(why);
@@ -37,7 +37,7 @@ class IdVectorizer : public Vectorizer {
   }
 
  private:
-  std::string column_;
+  ColumnOfRecords column_;
   Pattern pattern_;
   std::int64_t size_;
   std::string remedy_;

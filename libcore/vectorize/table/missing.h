@@ -4,11 +4,12 @@
 #ifndef DL_LIBCORE_VECTORIZE_TABLE_MISSING_H_
 #define DL_LIBCORE_VECTORIZE_TABLE_MISSING_H_
 
-#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "libcore/vectorize/recipe/keys.h"
+#include "libcore/vectorize/table/word_set.h"
 
 namespace dl::vectorize {
 
@@ -41,8 +42,8 @@ class MissingWords {
                                       settings.text("missing") != "fail")) {
     if (settings.has("na"))
       for (std::string& word : settings.texts("na"))
-        words_.insert(std::move(word));
-    if (known_) words_.insert("");
+        words_.add(std::move(word));
+    if (known_) words_.add("");
   }
   bool are_known() const { return known_; }
   bool contain(std::string_view text) const {
@@ -51,7 +52,7 @@ class MissingWords {
 
  private:
   bool known_;
-  std::set<std::string, std::less<>> words_;
+  WordSet words_;
 };
 
 }  // namespace dl::vectorize

@@ -6,11 +6,11 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/table/missing.h"
+#include "libcore/vectorize/table/word_set.h"
 #include "libcore/vectorize/text.h"
 #include "libcore/vectorize/vectorizer.h"
 
@@ -28,11 +28,8 @@ enum class MissingNumber {
 constexpr std::string_view kMissingWords[] = {
     "fail", "keep", "value", "mean", "median", "most_frequent"};
 
-using WordSet = std::set<std::string, std::less<>>;
 WordSet words_of(const RecipeSettings& settings, const char* key) {
-  if (!settings.has(key)) return {};
-  const std::vector<std::string> words = settings.texts(key);
-  return {words.begin(), words.end()};
+  return settings.has(key) ? WordSet(settings.texts(key)) : WordSet();
 }
 
 // The numbers that columns of a record hold as text.
@@ -40,6 +37,7 @@ class NumberColumns {
  public:
   explicit NumberColumns(const RecipeSettings& settings)
       : columns_(settings.texts("from")),
+        places_(columns_.begin(), columns_.end()),
         words_(settings),
         true_(words_of(settings, "true")),
         false_(words_of(settings, "false")) {
@@ -52,7 +50,7 @@ class NumberColumns {
 
   // None: it is missing.  Throws Error: kData, it is no number.
   std::optional<double> value(const Record& record, std::size_t i) const {
-    const std::string_view text = trim(record.at(columns_[i]));
+    const std::string_view text = trim(places_[i].of(record));
     if (words_.contain(text)) return std::nullopt;
     if (true_.contains(text)) return 1;
     if (false_.contains(text)) return 0;
@@ -61,8 +59,7 @@ class NumberColumns {
       bad_data("column " + in_quotes(columns_[i]) + ": want a number, got '" +
                clipped(text) + "'");
     if (std::isnan(value) && words_.are_known()) return std::nullopt;
-    tensor::Tensor one(tensor::DType::kF32, {1});
-    if (!store(one, 0, value))
+    if (!(std::abs(value) <= std::numeric_limits<float>::max()))
       bad_data("column " + in_quotes(columns_[i]) + ": " +
                does_not_fit(text, tensor::DType::kF32));
     return value;
@@ -70,6 +67,7 @@ class NumberColumns {
 
  private:
   std::vector<std::string> columns_;
+  std::vector<ColumnOfRecords> places_;
   MissingWords words_;
   WordSet true_, false_;
 };

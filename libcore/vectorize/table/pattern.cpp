@@ -44,12 +44,13 @@ Pattern::Pattern(const RecipeSettings& settings)
 Pattern::~Pattern() = default;
 Pattern::Pattern(Pattern&&) noexcept = default;
 
-std::string Pattern::part_of(const std::string& text) const {
-  if (!engine_) return text;
+std::string Pattern::part_of(std::string_view text) const {
+  if (!engine_) return std::string(text);
+  const re2::StringPiece piece(text.data(), text.size());
   std::string all, first;
   const bool has_parts = engine_->whole.NumberOfCapturingGroups() > 1;
-  if (!(has_parts ? RE2::PartialMatch(text, engine_->whole, &all, &first)
-                  : RE2::PartialMatch(text, engine_->whole, &all)))
+  if (!(has_parts ? RE2::PartialMatch(piece, engine_->whole, &all, &first)
+                  : RE2::PartialMatch(piece, engine_->whole, &all)))
     bad_data(in_quotes(text) + " has nothing that fits the pattern " +
              in_quotes(engine_->source));
   return has_parts ? first : all;

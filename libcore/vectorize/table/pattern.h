@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "libcore/vectorize/recipe/keys.h"
 
@@ -33,7 +34,7 @@ class Pattern {
 
   // The whole text without a pattern.
   // Throws Error: kData, it is not in the text.
-  std::string part_of(const std::string& text) const;
+  std::string part_of(std::string_view text) const;
 
  private:
   struct Engine;

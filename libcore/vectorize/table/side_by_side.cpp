@@ -14,6 +14,8 @@ class SideBySide : public Vectorizer {
       require(field.dtype == tensor::DType::kF32 && field.shape.rank() == 1,
               "vectorizers side by side that make no row of numbers");
       columns_ += field.shape[0];
+      bytes_.push_back(static_cast<std::size_t>(field.shape[0]) *
+                       sizeof(float));
     }
   }
 
@@ -27,11 +29,9 @@ class SideBySide : public Vectorizer {
 
   void put(const Record& record, std::int64_t, Workspace* workspace,
            std::span<std::byte> out) const override {
-    for (const auto& part : parts_) {
-      const std::size_t bytes =
-          static_cast<std::size_t>(part->field().shape[0]) * sizeof(float);
-      part->put(record, 0, workspace, out.first(bytes));
-      out = out.subspan(bytes);
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      parts_[i]->put(record, 0, workspace, out.first(bytes_[i]));
+      out = out.subspan(bytes_[i]);
     }
   }
 
@@ -47,6 +47,7 @@ class SideBySide : public Vectorizer {
 
  private:
   std::vector<std::unique_ptr<Vectorizer>> parts_;
+  std::vector<std::size_t> bytes_;  // of each part
   std::int64_t columns_ = 0;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 Record named(const std::string& path) {
   Record record;
-  record.columns.emplace("path", path);
+  (void)record.columns.emplace("path", path);
   return record;
 }
 

@@ -1,0 +1,98 @@
+// The columns of a record: their names, which records of a table share, and
+// their texts, which may be views into a block of the input.
+
+#ifndef DL_LIBCORE_VECTORIZE_RECORD_COLUMNS_H_
+#define DL_LIBCORE_VECTORIZE_RECORD_COLUMNS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace dl::vectorize {
+
+// Names of columns in their order, each once.
+class ColumnNames {
+ public:
+  ColumnNames() = default;
+  explicit ColumnNames(const std::vector<std::string>& names);
+
+  // False: there is one of that name.
+  bool add(std::string name);
+  std::size_t size() const { return all_.size(); }
+  const std::string& operator[](std::size_t i) const { return all_[i]; }
+  const std::vector<std::string>& all() const { return all_; }
+  std::optional<std::size_t> find(std::string_view name) const;
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+  std::vector<std::string> all_;
+  std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> places_;
+};
+
+class RecordColumns {
+ public:
+  using Names = std::shared_ptr<const ColumnNames>;
+  RecordColumns() = default;
+  // Room for columns that will most likely be called so, in this order.
+  explicit RecordColumns(Names expected) : names_(std::move(expected)) {
+    if (names_) values_.reserve(names_->size());
+  }
+  // owner: holds the texts, one for each name.
+  RecordColumns(Names names, std::vector<std::string_view> values,
+                std::shared_ptr<const void> owner)
+      : names_(std::move(names)),
+        values_(std::move(values)),
+        owner_(std::move(owner)) {}
+
+  std::size_t size() const { return values_.size(); }
+  const std::string& name(std::size_t i) const { return (*names_)[i]; }
+  std::string_view value(std::size_t i) const { return values_[i]; }
+  const Names& names() const { return names_; }
+
+  std::optional<std::size_t> place(std::string_view name) const;
+  bool contains(std::string_view name) const { return place(name).has_value(); }
+  // hint: where it may be; becomes where it is.
+  std::optional<std::string_view> find(std::string_view name,
+                                       std::size_t& hint) const {
+    if (hint >= size() || (*names_)[hint] != name) {
+      const auto found = place(name);
+      if (!found) return std::nullopt;
+      hint = *found;
+    }
+    return values_[hint];
+  }
+
+  // Adds a column; false: there is one of that name.
+  bool emplace(std::string_view name, std::string value);
+  // Replaces the text of a column.
+  void set(std::size_t i, std::string value) {
+    values_[i] = own(std::move(value));
+  }
+  // Holds all texts itself from now on.
+  void detach();
+  std::size_t bytes() const;  // of the texts
+
+ private:
+  std::string_view own(std::string value);
+
+  Names names_;  // may have more of them than there are values
+  std::vector<std::string_view> values_;
+  std::shared_ptr<const void> owner_;
+  std::shared_ptr<std::deque<std::string>> own_;  // that no owner holds
+};
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_RECORD_COLUMNS_H_
