@@ -39,8 +39,7 @@ bool RecordColumns::emplace(std::string_view name, std::string value) {
 void RecordColumns::detach() {
   if (!owner_) return;
   const std::shared_ptr<const void> held = std::exchange(owner_, nullptr);
-  own_ = std::make_shared<std::deque<std::string>>();
-  for (std::string_view& value : values_) value = own(std::string(value));
+  for (std::string_view& value : values_) value = keep(value);
 }
 
 std::size_t RecordColumns::bytes() const {
@@ -49,7 +48,19 @@ std::size_t RecordColumns::bytes() const {
   return bytes;
 }
 
+std::string_view RecordColumns::keep(std::string_view text) {
+  if (text.empty()) return {};
+  constexpr std::size_t kFirst = 128;
+  if (!short_)
+    short_ = std::make_shared<std::pmr::monotonic_buffer_resource>(kFirst);
+  auto* to = static_cast<char*>(short_->allocate(text.size(), 1));
+  text.copy(to, text.size());
+  return {to, text.size()};
+}
+
 std::string_view RecordColumns::own(std::string value) {
+  constexpr std::size_t kLong = 1024;  // is not copied
+  if (value.size() < kLong) return keep(value);
   if (!own_) own_ = std::make_shared<std::deque<std::string>>();
   return own_->emplace_back(std::move(value));
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -80,6 +81,13 @@ class RecordColumns {
   void set(std::size_t i, std::string value) {
     values_[i] = own(std::move(value));
   }
+  // A copy of the text that lives as long as the columns do.
+  std::string_view keep(std::string_view text);
+  // Other columns, whose texts these ones hold.
+  void rearrange(Names names, std::vector<std::string_view> values) {
+    names_ = std::move(names);
+    values_ = std::move(values);
+  }
   // Holds all texts itself from now on.
   void detach();
   std::size_t bytes() const;  // of the texts
@@ -90,7 +98,9 @@ class RecordColumns {
   Names names_;  // may have more of them than there are values
   std::vector<std::string_view> values_;
   std::shared_ptr<const void> owner_;
-  std::shared_ptr<std::deque<std::string>> own_;  // that no owner holds
+  // Texts that no owner holds.
+  std::shared_ptr<std::deque<std::string>> own_;
+  std::shared_ptr<std::pmr::monotonic_buffer_resource> short_;
 };
 
 }  // namespace dl::vectorize

@@ -124,7 +124,9 @@ Recipe unfitted(const Json& json, const std::string& name) {
 
 // The keys that decide on the examples; versions of libraries do not.
 Json tensors_of(const Json& recipe) {
-  return {{"source", recipe.at("source")}, {"tensors", recipe.at("tensors")}};
+  return {{"source", recipe.at("source")},
+          {"steps", recipe.value("steps", Json())},
+          {"tensors", recipe.at("tensors")}};
 }
 
 }  // namespace
@@ -139,10 +141,14 @@ Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
     bad_usage(recipe.name +
               " has nothing to learn; categories without classes do, and "
               "missing numbers by mean, median or most_frequent");
-  const std::vector<std::string> inputs =
-      operands.empty() ? std::vector<std::string>{"-"} : operands;
-  for (const std::string& input : inputs) {
-    const auto source = recipe.open(Inputs{.operands = {input}});
+  // Steps may have rows of all inputs together.
+  std::vector<std::vector<std::string>> runs;
+  if (operands.empty() || !recipe.steps.empty())
+    runs.push_back(operands.empty() ? std::vector<std::string>{"-"} : operands);
+  else
+    for (const std::string& input : operands) runs.push_back({input});
+  for (const std::vector<std::string>& inputs : runs) {
+    const auto source = recipe.open(Inputs{.operands = inputs});
     RecordsDigest digest;
     for (Record record; source->next(record);) try {
         digest.add(record);
@@ -153,7 +159,7 @@ Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
         bad.add(record.place() + ": " + e.what());
       }
     if (digest.any() && !learning.enter(digest.value()))
-      bad_data(in_quotes(input) +
+      bad_data(in_quotes(inputs[0]) +
                " has the records of an input before it, which would count "
                "twice");
   }

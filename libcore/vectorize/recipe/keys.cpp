@@ -6,6 +6,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/csv_table.h"
+#include "libcore/vectorize/steps/formula.h"
 #include "libcore/vectorize/table/pattern.h"
 
 namespace dl::vectorize {
@@ -36,6 +37,14 @@ bool are_texts(const Json& value) {
   });
 }
 
+bool is_scalar(const Json& value) {
+  return value.is_string() || value.is_number() || value.is_boolean();
+}
+
+std::string text_of_scalar(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : dump_json(value);
+}
+
 bool fits(const Json& value, const RecipeKey& key) {
   switch (key.kind) {
     case KeyKind::kInteger:
@@ -62,6 +71,17 @@ bool fits(const Json& value, const RecipeKey& key) {
       return value.is_array() && std::ranges::all_of(value, [](const Json& v) {
                return v.is_string();
              });
+    case KeyKind::kAnyText:
+      return value.is_string();
+    case KeyKind::kColumns:
+      return is_text(value) || are_texts(value);
+    case KeyKind::kTextMap:
+      return value.is_object() && !value.empty() &&
+             std::ranges::all_of(value, is_scalar);
+    case KeyKind::kScalar:
+      return is_scalar(value);
+    case KeyKind::kFormula:  // problem() looks closer
+      return is_text(value);
     case KeyKind::kNumber:
       return value.is_number();
     case KeyKind::kNumbers:
@@ -104,6 +124,16 @@ std::string RecipeKey::wanted() const {
       return "array of texts, each once";
     case KeyKind::kWords:
       return "array of texts";
+    case KeyKind::kAnyText:
+      return "text";
+    case KeyKind::kColumns:
+      return "text, or array of texts, each once";
+    case KeyKind::kTextMap:
+      return "object of texts";
+    case KeyKind::kScalar:
+      return "text, number, true or false";
+    case KeyKind::kFormula:
+      return "formula";
     case KeyKind::kNumber:
       return "number";
     case KeyKind::kNumbers:
@@ -119,6 +149,11 @@ std::string RecipeKey::problem(const Json& value) const {
         (void)Pattern(value.get<std::string>(), Code::kConfig);
       } catch (const Error& e) {
         return e.what();
+      }
+    if (kind == KeyKind::kFormula) try {
+        check_formula(value.get<std::string>());
+      } catch (const Error& e) {
+        return in_quotes(value.get<std::string>()) + ": " + e.what();
       }
     return "";
   }
@@ -151,6 +186,7 @@ Json RecipeKey::schema() const {
     case KeyKind::kText:
     case KeyKind::kPattern:
     case KeyKind::kDelimiter:
+    case KeyKind::kFormula:
       json = {{"type", "string"}, {"minLength", 1}};
       break;
     case KeyKind::kTexts:
@@ -161,6 +197,26 @@ Json RecipeKey::schema() const {
       break;
     case KeyKind::kWords:
       json = {{"type", "array"}, {"items", {{"type", "string"}}}};
+      break;
+    case KeyKind::kAnyText:
+      json = {{"type", "string"}};
+      break;
+    case KeyKind::kColumns:
+      json = {{"anyOf",
+               {{{"type", "string"}, {"minLength", 1}},
+                {{"type", "array"},
+                 {"items", {{"type", "string"}, {"minLength", 1}}},
+                 {"minItems", 1},
+                 {"uniqueItems", true}}}}};
+      break;
+    case KeyKind::kTextMap:
+      json = {
+          {"type", "object"},
+          {"additionalProperties", {{"type", {"string", "number", "boolean"}}}},
+          {"minProperties", 1}};
+      break;
+    case KeyKind::kScalar:
+      json = {{"type", {"string", "number", "boolean"}}};
       break;
     case KeyKind::kNumber:
       json = {{"type", "number"}};
@@ -241,6 +297,19 @@ std::string RecipeSettings::text(std::string_view name) const {
 }
 std::vector<std::string> RecipeSettings::texts(std::string_view name) const {
   return at(name).get<std::vector<std::string>>();
+}
+std::vector<std::string> RecipeSettings::list(std::string_view name) const {
+  return at(name).is_array() ? texts(name) : std::vector{text(name)};
+}
+std::string RecipeSettings::scalar(std::string_view name) const {
+  return text_of_scalar(at(name));
+}
+std::map<std::string, std::string> RecipeSettings::text_map(
+    std::string_view name) const {
+  std::map<std::string, std::string> all;
+  for (const auto& [key, value] : at(name).items())
+    all.emplace(key, text_of_scalar(value));
+  return all;
 }
 double RecipeSettings::number(std::string_view name) const {
   return at(name).get<double>();

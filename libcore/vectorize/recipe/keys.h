@@ -5,6 +5,7 @@
 #define DL_LIBCORE_VECTORIZE_RECIPE_KEYS_H_
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,11 @@ enum class KeyKind {
   kDelimiter,  // a character, or "\\t"
   kTexts,      // an array of them, each once
   kWords,      // an array of any texts
+  kAnyText,    // also an empty one
+  kColumns,    // a text, or an array of them, each once
+  kTextMap,    // an object of texts, numbers, true and false
+  kScalar,     // one of them
+  kFormula,    // as steps have it
   kNumber,     // any that is finite
   kNumbers     // an array of them
 };
@@ -68,6 +74,11 @@ class RecipeSettings {
   bool flag(std::string_view name) const;
   std::string text(std::string_view name) const;
   std::vector<std::string> texts(std::string_view name) const;
+  // Of kColumns.
+  std::vector<std::string> list(std::string_view name) const;
+  // A text, number or truth as a text.
+  std::string scalar(std::string_view name) const;
+  std::map<std::string, std::string> text_map(std::string_view name) const;
   double number(std::string_view name) const;
   std::vector<double> numbers(std::string_view name) const;
   // The place of a word in the list that the key has.

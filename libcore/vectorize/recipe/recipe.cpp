@@ -73,6 +73,29 @@ bool is_tensor(const std::string& name) {
   return (kind == "features" || kind == "labels") && slash + 1 != name.size();
 }
 
+enum class Wanted { kAll, kLabels, kNoLabels };
+
+std::vector<WantedColumn> wanted_of(const Recipe& recipe, Wanted which) {
+  std::vector<WantedColumn> wanted;
+  for (const char* key : {"time", "key"})
+    if (which != Wanted::kLabels && recipe.series.is_object() &&
+        recipe.series.contains(key))
+      wanted.push_back({recipe.series[key], recipe.name + ": series"});
+  for (const RecipeTensor& tensor : recipe.tensors) {
+    const bool is_label = tensor.name.starts_with("labels");
+    if (which != Wanted::kAll && is_label != (which == Wanted::kLabels))
+      continue;
+    for (const RecipePart& part : tensor.parts) {
+      const Json from = part.settings().json().at("from");
+      if (from.is_array())
+        for (const Json& one : from) wanted.push_back({one, part.place});
+      else
+        wanted.push_back({from, part.place});
+    }
+  }
+  return wanted;
+}
+
 // Finds every mistake.
 class RecipeCheck {
  public:
@@ -86,6 +109,7 @@ class RecipeCheck {
     for (const char* name : {"source", "tensors"})
       if (!json.contains(name)) add(name, "missing");
     if (problems.empty()) check_series();
+    if (problems.empty()) check_chain();
   }
 
   Recipe recipe;
@@ -103,6 +127,8 @@ class RecipeCheck {
                       clipped(dump_json(value)));
     } else if (name == "source") {
       take_source(value);
+    } else if (name == "steps") {
+      take_steps(value);
     } else if (name == "tensors") {
       take_tensors(value);
     } else if (name == "series") {
@@ -112,8 +138,8 @@ class RecipeCheck {
       recipe.libraries = value;
     } else if (name != "fit") {  // which merging alone reads
       add(displayed(name),
-          "unknown key; the keys of a recipe are version, source, series, "
-          "tensors, libraries, fit");
+          "unknown key; the keys of a recipe are version, source, steps, "
+          "series, tensors, libraries, fit");
     }
   }
 
@@ -203,6 +229,48 @@ class RecipeCheck {
               "\"missing\": \"keep\" is for a recipe with series");
   }
 
+  // The type of a step is the key that no other one has.
+  void take_steps(const Json& value) {
+    if (!value.is_array()) return add("steps", "want an array");
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const std::string path = "steps[" + std::to_string(i) + "]";
+      const StepType* type = step_type_of(value[i], path);
+      if (type == nullptr) continue;
+      check_keys(value[i], type->keys, path, problems);
+      recipe.steps.push_back({type, value[i], name_ + ": " + path});
+    }
+  }
+
+  const StepType* step_type_of(const Json& step, const std::string& path) {
+    std::string all;
+    std::vector<std::string> names;
+    for (const StepType* type : step_types()) {
+      if (step.is_object() && step.contains(std::string(type->name)))
+        return type;
+      names.emplace_back(type->name);
+      all += (all.empty() ? "" : ", ") + names.back();
+    }
+    std::string near;
+    for (const auto& [key, value] : step.items())
+      if (near.empty() && step.is_object()) near = nearest(key, names);
+    add(path, "want an object with one of the keys " + all +
+                  (near.empty() ? "" : "; did you mean '" + near + "'?"));
+    return nullptr;
+  }
+
+  // Whether the columns are there that steps and vectorizers take.
+  void check_chain() try {
+    if (recipe.steps.empty()) return;
+    if (!recipe.is_of_tables())
+      return add("steps", "want a source of tables, csv or jsonl");
+    (void)StepChain(recipe.steps, wanted_of(recipe, Wanted::kAll));
+  } catch (const Error& e) {
+    if (e.code() != Code::kConfig) throw;
+    std::string_view what = e.what();
+    if (what.starts_with(name_ + ": ")) what.remove_prefix(name_.size() + 2);
+    problems.emplace_back(what);
+  }
+
   void take_part(RecipeTensor& to, const Json& value, const std::string& path,
                  bool beside) {
     const std::string type =
@@ -244,24 +312,6 @@ class RecipeCheck {
   std::string name_;
 };
 
-std::vector<WantedColumn> wanted_of(const Recipe& recipe, bool labels) {
-  std::vector<WantedColumn> wanted;
-  for (const char* key : {"time", "key"})
-    if (recipe.series.is_object() && recipe.series.contains(key))
-      wanted.push_back({recipe.series[key], recipe.name + ": series"});
-  for (const RecipeTensor& tensor : recipe.tensors) {
-    if (!labels && tensor.name.starts_with("labels")) continue;
-    for (const RecipePart& part : tensor.parts) {
-      const Json from = part.settings().json().at("from");
-      if (from.is_array())
-        for (const Json& one : from) wanted.push_back({one, part.place});
-      else
-        wanted.push_back({from, part.place});
-    }
-  }
-  return wanted;
-}
-
 }  // namespace
 
 std::span<const SourceType> source_types() { return sources(); }
@@ -299,6 +349,8 @@ Json Recipe::to_json(bool with_classes) const {
       {"version", kRecipeVersion}, {"source", of_source}, {"tensors", all}};
   if (!series.is_null())
     json["series"] = RecipeSettings(series, series_keys()).json();
+  for (const RecipeStep& step : steps)
+    json["steps"].push_back(step.settings().json());
   if (has_image) json["libraries"] = decoder_versions();
   return json;
 }
@@ -320,10 +372,17 @@ std::vector<std::string> Recipe::doubts() const {
 
 std::unique_ptr<RecordSource> Recipe::open(Inputs inputs, bool labels,
                                            const std::string& table) const {
-  inputs.wanted = wanted_of(*this, labels);
-  if (is_of_tables())
-    return source->open_with(std::move(inputs),
-                             RecipeSettings(source_given, source->keys));
+  inputs.wanted = wanted_of(*this, labels ? Wanted::kAll : Wanted::kNoLabels);
+  if (is_of_tables()) {
+    const RecipeSettings settings(source_given, source->keys);
+    if (steps.empty()) return source->open_with(std::move(inputs), settings);
+    StepChain chain(steps, inputs.wanted,
+                    labels ? std::vector<WantedColumn>{}
+                           : wanted_of(*this, Wanted::kLabels));
+    inputs.wanted = chain.taken();
+    return std::move(chain).over(
+        source->open_with(std::move(inputs), settings));
+  }
   const std::vector<WantedColumn> wanted = inputs.wanted;
   if (table.empty() && source->open == open_files)
     check_columns(wanted, columns_of_files(), "a file", Code::kConfig);

@@ -18,6 +18,7 @@
 
 #include "libcore/base/json.h"
 #include "libcore/vectorize/source/record_source.h"
+#include "libcore/vectorize/steps/steps_source.h"
 #include "libcore/vectorize/vectorizer.h"
 
 namespace dl::vectorize {
@@ -55,6 +56,7 @@ struct Recipe {
   RecipeFrom from = RecipeFrom::kFile;
   const SourceType* source = nullptr;
   Json source_given = Json::object();  // its object, as the recipe has it
+  std::vector<RecipeStep> steps;       // of tables, before the tensors
   std::vector<RecipeTensor> tensors;
   Json series;  // how rows become windows, series_settings.h; or null
   // Versions of the libraries that it was last used with, by name.

@@ -5,6 +5,7 @@
 
 #include "libcore/vectorize/recipe/recipe.h"
 #include "libcore/vectorize/series/series_settings.h"
+#include "libcore/vectorize/steps/functions.h"
 
 namespace dl::vectorize {
 namespace {
@@ -47,6 +48,35 @@ Json object_of(std::string_view type, std::string_view words,
           {"required", required}, {"additionalProperties", false}};
 }
 
+std::string functions_page() {
+  std::string text;
+  const auto entry = [&](std::string_view name, std::string_view arguments,
+                         std::string_view words) {
+    text += "*" + std::string(name) + "*(" + std::string(arguments) + ")\n\t" +
+            in_lines(std::string(words) + ".", "\t") + "\n\n";
+  };
+  for (const auto all : {formula_functions(), text_functions()})
+    for (const FormulaFunction& function : all)
+      entry(function.name, function.arguments, function.words);
+  entry("matches", "text, 'pattern'",
+        "whether a regular expression, in RE2's syntax, finds something in it");
+  entry("extract", "text, 'pattern'",
+        "the part that it finds, or that its first parentheses match; missing "
+        "where there is none");
+  return text;
+}
+
+Json step_object(const StepType& type) {
+  Json properties = Json::object(), required = Json::array();
+  for (const RecipeKey& key : type.keys) {
+    properties[std::string(key.name)] = key.schema();
+    if (key.required()) required.push_back(key.name);
+  }
+  return {{"type", "object"},          {"title", type.name},
+          {"description", type.words}, {"properties", properties},
+          {"required", required},      {"additionalProperties", false}};
+}
+
 }  // namespace
 
 std::string recipe_page() {
@@ -57,7 +87,10 @@ std::string recipe_page() {
     for (const RecipeKey& key : type.keys) text += "\n" + entry_of(key);
   };
   for (const SourceType& type : source_types()) section(type);
-  text += "\n# SERIES\n\n" + in_lines(kSeriesWords, "") + "\n";
+  text += "\n# STEPS\n";
+  for (const StepType* type : step_types()) section(*type);
+  text += "\n# FUNCTIONS\n\n" + functions_page();
+  text += "# SERIES\n\n" + in_lines(kSeriesWords, "") + "\n";
   for (const RecipeKey& key : series_keys()) text += "\n" + entry_of(key);
   text += "\n# VECTORIZERS\n";
   for (const VectorizerType* type : vectorizer_types()) section(*type);
@@ -65,9 +98,10 @@ std::string recipe_page() {
 }
 
 Json recipe_schema() {
-  Json sources = Json::array(), tensors = Json::array();
+  Json sources = Json::array(), steps = Json::array(), tensors = Json::array();
   for (const SourceType& type : source_types())
     sources.push_back(object_of(type.name, type.words, type.keys));
+  for (const StepType* type : step_types()) steps.push_back(step_object(*type));
   for (const VectorizerType* type : vectorizer_types())
     tensors.push_back(object_of(type->name, type->words, type->keys));
   Json series = object_of("series", kSeriesWords, series_keys());
@@ -82,6 +116,7 @@ Json recipe_schema() {
        {{"version", {{"const", 1}}},
         {"source", {{"oneOf", sources}}},
         {"series", series},
+        {"steps", {{"type", "array"}, {"items", {{"oneOf", steps}}}}},
         {"tensors",
          {{"type", "object"},
           {"minProperties", 1},

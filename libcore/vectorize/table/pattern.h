@@ -35,6 +35,13 @@ class Pattern {
   // The whole text without a pattern.
   // Throws Error: kData, it is not in the text.
   std::string part_of(std::string_view text) const;
+  // The same into `part`; false: it is not in the text.
+  bool find(std::string_view text, std::string& part) const;
+  // The text with `by` in place of each part that fits; "\\1" in it is what
+  // the first parentheses match.
+  std::string replaced(std::string_view text, const std::string& by) const;
+  // Throws Error: kConfig, `by` names parentheses that the pattern lacks.
+  void check_replacement(const std::string& by) const;
 
  private:
   struct Engine;

@@ -1,0 +1,209 @@
+#include "libcore/vectorize/steps/nodes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/vectorize/table/pattern.h"
+
+namespace dl::vectorize {
+namespace {
+
+class ColumnNode : public FormulaNode {
+ public:
+  explicit ColumnNode(StepColumn column)
+      : FormulaNode(column.type), column_(std::move(column)) {}
+  Value run(Cells row, Scratch&) const override {
+    const std::string_view text = row[column_.slot];
+    // A text of a step stands for what the step made of it.
+    return value_of(text, type());
+  }
+  const std::string* column() const override { return &column_.name; }
+
+ private:
+  StepColumn column_;
+};
+
+class ConstantNode : public FormulaNode {
+ public:
+  ConstantNode(ValueType type, Value value, std::string text = {})
+      : FormulaNode(type), value_(value), text_(std::move(text)) {
+    if (type == ValueType::kText) value_ = Value::of_text(text_);
+  }
+  Value run(Cells, Scratch&) const override { return value_; }
+  const std::string* constant_text() const override {
+    return type() == ValueType::kText ? &text_ : nullptr;
+  }
+
+ private:
+  Value value_;
+  std::string text_;
+};
+
+// A text of the input as what it stands for.
+class ConvertedNode : public FormulaNode {
+ public:
+  ConvertedNode(FormulaPart part, ValueType type)
+      : FormulaNode(type), part_(std::move(part)) {}
+  Value run(Cells row, Scratch& scratch) const override {
+    const Value value = part_->run(row, scratch);
+    if (value.missing) return value;
+    try {
+      return value_of(value.text, type());
+    } catch (Error& e) {
+      if (const std::string* name = part_->column())
+        e.add_context("column " + in_quotes(*name));
+      throw;
+    }
+  }
+  const std::string* column() const override { return part_->column(); }
+
+ private:
+  FormulaPart part_;
+};
+
+class CallNode : public FormulaNode {
+ public:
+  CallNode(ValueType type, const FormulaFunction& function,
+           std::vector<FormulaPart> arguments)
+      : FormulaNode(type),
+        function_(function),
+        arguments_(std::move(arguments)) {}
+  Value run(Cells row, Scratch& scratch) const override {
+    return function_.run(Arguments(arguments_, row, scratch));
+  }
+
+ private:
+  const FormulaFunction& function_;
+  std::vector<FormulaPart> arguments_;
+};
+
+class PatternNode : public FormulaNode {
+ public:
+  PatternNode(bool extracts, FormulaPart text, const std::string& pattern)
+      : FormulaNode(extracts ? ValueType::kText : ValueType::kTruth),
+        extracts_(extracts),
+        text_(std::move(text)),
+        pattern_(pattern, Code::kConfig) {}
+  Value run(Cells row, Scratch& scratch) const override {
+    const Value text = text_->run(row, scratch);
+    if (text.missing) return text;
+    std::string& part = scratch.next();
+    const bool is_there = pattern_.find(text.text, part);
+    if (!extracts_) return Value::of_truth(is_there);
+    return is_there ? Value::of_text(part) : Value();
+  }
+
+ private:
+  bool extracts_;
+  FormulaPart text_;
+  Pattern pattern_;
+};
+
+// The type that all of these arguments can have.
+ValueType common_type(std::span<const FormulaPart> parts,
+                      const std::vector<std::size_t>& which,
+                      const std::string& called) {
+  ValueType type = ValueType::kAny;
+  bool has_dates = false;
+  for (const std::size_t i : which)
+    has_dates = has_dates || parts[i]->type() == ValueType::kDate;
+  for (const std::size_t i : which) {
+    ValueType own = parts[i]->type();
+    // '2024-12-31' beside a date is one.
+    if (has_dates && parts[i]->constant_text() != nullptr)
+      own = ValueType::kDate;
+    if (type == ValueType::kAny) type = own;
+    if (own != ValueType::kAny && own != type)
+      bad_config(in_quotes(called) + " has " + std::string(name_of(type)) +
+                 " and " + std::string(name_of(own)));
+  }
+  return type;
+}
+
+bool wants_order(const FormulaFunction& function) {
+  return function.name == "min" || function.name == "max";
+}
+
+}  // namespace
+
+FormulaPart column_part(const StepColumn& column) {
+  return std::make_unique<ColumnNode>(column);
+}
+FormulaPart number_part(double number) {
+  return std::make_unique<ConstantNode>(ValueType::kNumber,
+                                        Value::of_number(number));
+}
+FormulaPart text_part(std::string text) {
+  return std::make_unique<ConstantNode>(ValueType::kText, Value(),
+                                        std::move(text));
+}
+
+FormulaPart converted(FormulaPart part, ValueType type,
+                      const std::string& wanted_by) {
+  const ValueType own = part->type();
+  if (type == own || type == ValueType::kAny) return part;
+  const bool is_date_text =
+      type == ValueType::kDate && part->constant_text() != nullptr;
+  if (own != ValueType::kAny && !is_date_text)
+    bad_config(in_quotes(wanted_by) + " wants " + std::string(name_of(type)) +
+               ", got " + std::string(name_of(own)) +
+               (type == ValueType::kText ? "; text() makes one of it" : ""));
+  if (!is_date_text)
+    return std::make_unique<ConvertedNode>(std::move(part), type);
+  try {
+    return std::make_unique<ConstantNode>(
+        type, value_of(*part->constant_text(), type));
+  } catch (const Error& e) {
+    bad_config(in_quotes(wanted_by) + ": " + e.what());
+  }
+}
+
+FormulaPart call_part(const FormulaFunction& function,
+                      std::vector<FormulaPart> arguments,
+                      const std::string& called) {
+  const std::size_t most = function.repeats         ? SIZE_MAX
+                           : function.wants.empty() ? function.least
+                                                    : function.wants.size();
+  if (arguments.size() < function.least || arguments.size() > most)
+    bad_config(called + "() takes (" + std::string(function.arguments) +
+               "), got " + std::to_string(arguments.size()) + " of them");
+  std::vector<std::size_t> of_any;
+  for (std::size_t i = 0; i < arguments.size() && !function.wants.empty();
+       ++i) {
+    const ValueType want =
+        function.wants[std::min(i, function.wants.size() - 1)];
+    if (want == ValueType::kAny)
+      of_any.push_back(i);
+    else
+      arguments[i] = converted(std::move(arguments[i]), want, called);
+  }
+  ValueType common = common_type(arguments, of_any, called);
+  if (wants_order(function)) {
+    if (common == ValueType::kAny) common = ValueType::kNumber;
+    if (common != ValueType::kNumber && common != ValueType::kDate)
+      bad_config(in_quotes(called) + " wants numbers or dates, got " +
+                 std::string(name_of(common)));
+  }
+  for (const std::size_t i : of_any)
+    arguments[i] = converted(std::move(arguments[i]), common, called);
+  const ValueType gives =
+      function.gives == ValueType::kAny ? common : function.gives;
+  return std::make_unique<CallNode>(gives, function, std::move(arguments));
+}
+
+bool is_pattern_function(std::string_view name) {
+  return name == "matches" || name == "extract";
+}
+
+FormulaPart pattern_part(const std::string& name,
+                         std::vector<FormulaPart> arguments) {
+  if (arguments.size() != 2 || arguments[1]->constant_text() == nullptr)
+    bad_config(name + "() takes (text, 'regular expression')");
+  FormulaPart text = converted(std::move(arguments[0]), ValueType::kText, name);
+  return std::make_unique<PatternNode>(name == "extract", std::move(text),
+                                       *arguments[1]->constant_text());
+}
+
+}  // namespace dl::vectorize
