@@ -17,6 +17,7 @@
 struct Args {
   std::string output, weights, net, map, backend, classes, normalize, check,
       expect;
+  bool datavec = false;
   double tolerance = 1e-4, absolute = 1e-6;
   std::vector<std::string> shapes, files;
 };
@@ -54,6 +55,9 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add(
       "absolute", &a.absolute, "X",
       "absolute difference that --check always allows, added to --tolerance");
+  opt.flag("datavec", &a.datavec,
+           "read a TransformProcess of DataVec (JSON), and write the recipe "
+           "that does the same");
   opt.rest(&a.files);
 }
 

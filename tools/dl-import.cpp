@@ -17,6 +17,7 @@
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
+#include "libcore/vectorize/datavec/datavec.h"
 #include "tools/dl-import-options.h"
 
 namespace {
@@ -30,6 +31,7 @@ constexpr dl::cli::ToolInfo kTool = {
     .usage =
         "dl-import [OPTION]... -o MODEL FILE\n"
         "dl-import [OPTION]... --check DATA FILE\n"
+        "dl-import --datavec [-o RECIPE] FILE\n"
         "dl-import --weights STATE --net NETWORK --map NAMES -o MODEL\n"
         "dl-import --weights STATE --net NETWORK --map -",
     .examples =
@@ -40,12 +42,20 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-import lenet.zip --shape 28,28,1 -o lenet.safetensors\n"
         "dl-import resnet50.keras --check recorded.npz\n"
         "dl-import resnet18.onnx -o resnet18.safetensors\n"
+        "dl-import --datavec transform.json -o recipe.json\n"
         "dl-import --weights state.safetensors --net net.json --map - "
         ">map.json\n"
         "dl-import --weights state.safetensors --net net.json --map map.json "
         "-o m.safetensors",
     .on_kill = dl::io::remove_unfinished,
 };
+
+std::string text_of_file(const std::string& path) {
+  const auto source = dl::io::open_source(path);
+  std::string text = dl::io::read_all(*source, std::size_t{64} << 20);
+  source->close();
+  return text;
+}
 
 void write_network(const dl::Json& network, const std::string& path) {
   const std::string text = network.dump(2) + "\n";
@@ -60,22 +70,16 @@ void map_weights(const Args& args) {
     throw Error{Code::kUsage,
                 "--net goes with --weights and --map, and no file"};
   dl::io::refuse_overwriting(args.output, {args.net, args.weights, args.map});
-  const auto read = [](const std::string& path) {
-    const auto source = dl::io::open_source(path);
-    const std::string text = dl::io::read_all(*source, std::size_t{64} << 20);
-    source->close();
-    return text;
-  };
   const dl::nn::NetworkConfig config =
-      dl::nn::parse_network(read(args.net), "'" + args.net + "'");
+      dl::nn::parse_network(text_of_file(args.net), "'" + args.net + "'");
   const auto state = dl::convert::read_state_dict(args.weights);
   if (args.map == "-") {
     std::cout << dl::convert::proposed_map(config, state).dump(2) << '\n';
     return;
   }
   if (args.output.empty()) throw Error{Code::kUsage, "--output is missing"};
-  const dl::Json map =
-      dl::parse_json(read(args.map), "'" + args.map + "'", Code::kConfig);
+  const dl::Json map = dl::parse_json(text_of_file(args.map),
+                                      "'" + args.map + "'", Code::kConfig);
   dl::nn::Model model = dl::convert::mapped_model(config, state, map);
   if (const std::string note = dl::convert::unused_note(state, map);
       !note.empty())
@@ -108,7 +112,20 @@ void check(const dl::convert::Imported& imported, const Args& args) {
     throw Error{Code::kNo, "outputs differ by more than the tolerance"};
 }
 
+// A TransformProcess of DataVec, as a recipe.
+void import_datavec(const Args& args) {
+  if (args.files.size() != 1) throw Error{Code::kUsage, "want one file"};
+  const std::string name = "'" + args.files[0] + "'";
+  dl::io::refuse_overwriting(args.output, {args.files[0]});
+  const auto made = dl::vectorize::recipe_of_datavec(
+      dl::parse_json(text_of_file(args.files[0]), name, Code::kData), name);
+  for (const std::string& note : made.notes)
+    dl::cli::log()(dl::Level::kWarning, note);
+  write_network(made.recipe, args.output.empty() ? "-" : args.output);
+}
+
 void run(const Args& args) {
+  if (args.datavec) return import_datavec(args);
   if (!args.net.empty() || !args.map.empty()) return map_weights(args);
   if (args.files.size() != 1) throw Error{Code::kUsage, "want one file"};
   if (args.output.empty() && args.check.empty())
