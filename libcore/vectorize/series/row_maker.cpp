@@ -151,7 +151,7 @@ void RowMaker::put_calendar(Time time, std::span<float> row) const {
   if (std::ranges::find(columns_, RowColumn::kCalendar) == columns_.end())
     return;
   Record record;
-  record.columns[settings_.time] = time_text(time, false);
+  (void)record.columns.emplace(settings_.time, time_text(time, false));
   for (const Made& made : tensors_)
     for (const Part& part : made.parts) {
       if (!part.is_calendar) continue;

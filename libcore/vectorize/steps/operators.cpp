@@ -13,7 +13,7 @@ namespace {
 constexpr auto kAnyType = ValueType::kAny;
 constexpr auto kNumbers = ValueType::kNumber;
 constexpr auto kTruths = ValueType::kTruth;
-constexpr double kDaySeconds = 86400;
+constexpr double kSecondsOfDay = 86400;
 
 template <double (*kFunction)(double, double)>
 Value of_two(const Arguments& arguments) {
@@ -34,9 +34,9 @@ double remainder(double a, double b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-double days_between(double a, double b) { return (a - b) / kDaySeconds; }
+double days_between(double a, double b) { return (a - b) / kSecondsOfDay; }
 double days_after(double date, double days) {
-  return date + std::round(days * kDaySeconds);
+  return date + std::round(days * kSecondsOfDay);
 }
 double days_before(double date, double days) { return days_after(date, -days); }
 
