@@ -166,7 +166,7 @@ void Resizer::resize(const Picture& in, std::int64_t width, std::int64_t height,
     Picture& to = last ? out : between_;
     if (rows) {
       to.reshape(width, from->height, in.channels);
-      row_.resize(static_cast<std::size_t>(in.width + 3) * 4);
+      row_.resize(static_cast<std::size_t>(in.width + 3) * 8);
       passes().rows(*from, across_.of(in.width, width, filter), row_.data(),
                     to);
     } else {

@@ -9,9 +9,9 @@ namespace dl::vectorize {
 
 struct ResizePasses {
   // out has its size; in and out have the same height, or width.  row: room for
-  // 4 bytes a pixel of a row of `in`, and 12 more, which are read for weights
-  // of 0.  (No vector: the linker would have one function of it for all
-  // widths.)
+  // 4 bytes a pixel of two rows of `in`, and 12 more for each, which are read
+  // for weights of 0.  (No vector: the linker would have one function of it for
+  // all widths.)
   void (*rows)(const Picture& in, const Weights& weights, std::uint8_t* row,
                Picture& out);
   void (*columns)(const Picture& in, const Weights& weights, Picture& out);
