@@ -9,7 +9,7 @@
 
 namespace dl::data {
 
-// Of the values of one channel.
+// Sums and range of one channel.
 struct PixelSums {
   std::uint64_t sum = 0, squares = 0;
   std::uint8_t min = 255, max = 0;

@@ -11,7 +11,8 @@
 // give the same bytes, since none fuses multiplication and addition.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__) && !defined(__clang__)
-#define DL_WIDE_LOOP __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#define DL_WIDE_LOOP \
+  __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
 #define DL_WIDE_LOOP
 #endif

@@ -11,7 +11,7 @@
 
 namespace dl::nn::augment {
 
-// What becomes of each value.
+// A new value for each byte.
 using Table = std::array<std::uint8_t, 256>;
 void map_values(std::span<std::uint8_t> values, const Table& table);
 
