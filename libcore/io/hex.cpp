@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "libcore/base/unique.h"
+
 namespace dl::io {
 
 namespace {
@@ -26,6 +28,10 @@ std::string hex(std::span<const std::byte> bytes) {
     text += kDigits[std::to_integer<unsigned>(b) & 15];
   }
   return text;
+}
+
+std::string random_digits() {
+  return hex(unique_number()) + hex(unique_number());
 }
 
 std::optional<std::uint64_t> parse_hex(std::string_view digits) {

@@ -72,11 +72,12 @@ std::string rows_of(const Run& run, const std::string& name) {
     for (const auto& [key, value] : one.values)
       table.row("round/" + key, nullptr, one.epoch, none, one.seconds, value);
   for (const Summary& one : history.summaries)
-    for (const auto& [called, layer] : one.layers) {
-      const auto row = [&](const char* series, double value) {
-        table.row("summary/" + (series + ("/" + called)), nullptr, one.epoch,
+    for (const auto& entry : one.layers) {
+      const auto row = [&](const std::string& series, double value) {
+        table.row("summary/" + series + "/" + entry.first, nullptr, one.epoch,
                   one.batches, one.seconds, value);
       };
+      const LayerSummary& layer = entry.second;
       row("norm", layer.parameters.norm);
       row("mean", layer.parameters.mean);
       row("change", layer.change.norm);

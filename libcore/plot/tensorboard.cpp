@@ -62,7 +62,7 @@ class EventFile {
                     number_field(2, static_cast<std::uint64_t>(step)) +
                     bytes_field(5, bytes_field(1, one)));
   }
-  // Of equal parts: means stand for their numbers.
+  // A spread has equal parts, so each is a bucket.
   void histogram(const std::string& tag, double step, double seconds,
                  const Spread& of) {
     if (of.counts.empty() || !std::isfinite(of.low) || !std::isfinite(of.high))
@@ -87,12 +87,54 @@ class EventFile {
                bytes_field(5, bytes_field(1, bytes_field(1, displayed(tag)) +
                                                  bytes_field(5, histogram))));
   }
+  // For the plug-in "hparams": content is its HParamsPluginData.
+  void hyperparameters(const char* tag, const std::string& content) {
+    const std::string value =
+        bytes_field(1, std::string("_hparams_/") + tag) +
+        bytes_field(8, number_field(1, 1) + bytes_field(2, {})) +
+        bytes_field(9, bytes_field(1, bytes_field(1, "hparams") +
+                                          bytes_field(2, content)));
+    text_ += record(fixed64(1, begin_) + bytes_field(5, bytes_field(1, value)));
+  }
   const std::string& text() const { return text_; }
 
  private:
   double begin_;
   std::string text_;
 };
+
+// Settings that a table of runs has room for: not those of each layer.
+std::string settings_of(const Run& run) {
+  constexpr std::size_t kMost = 200;
+  std::string all;
+  std::size_t count = 0;
+  for (const auto& [key, value] : run.settings()) {
+    if (key.starts_with("network.layers") || key.starts_with("normalizer") ||
+        ++count > kMost)
+      continue;
+    const Json parsed = Json::parse(value, nullptr, false);
+    const std::string one =
+        parsed.is_number()    ? fixed64(2, parsed.get<double>())
+        : parsed.is_boolean() ? number_field(4, parsed.get<bool>() ? 1 : 0)
+                              : bytes_field(3, displayed(value));
+    all += bytes_field(1, bytes_field(1, displayed(key)) + bytes_field(2, one));
+  }
+  return all;
+}
+
+void add_hyperparameters(EventFile& file, const Run& run) {
+  constexpr int kSuccess = 1, kRunning = 3;
+  const History& history = run.history();
+  if (run.configuration().is_null()) return;
+  file.hyperparameters(
+      "session_start_info",
+      bytes_field(3, settings_of(run) + fixed64(5, history.begin)));
+  const bool over = !history.report.is_null();
+  file.hyperparameters(
+      "session_end_info",
+      bytes_field(4, number_field(1, over ? kSuccess : kRunning) +
+                         fixed64(2, history.begin + history.seconds)));
+}
 
 }  // namespace
 
@@ -113,6 +155,7 @@ std::string event_file_name(const Run& run) {
 std::string event_file(const Run& run) {
   const History& history = run.history();
   EventFile file(history.begin);
+  add_hyperparameters(file, run);
   double batches = 0;
   for (const Commit& one : history.commits) {
     batches += static_cast<double>(one.count);

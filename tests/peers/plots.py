@@ -10,6 +10,7 @@ import tempfile
 import numpy as np
 from sklearn.metrics import roc_curve
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
 from files import records, run
 
@@ -34,6 +35,32 @@ def check_event_file():
     assert steps == list(range(1, len(steps) + 1)), steps
     print(f"TensorBoard: {len(events.Tags()['scalars'])} tags, {len(steps)} mini-batches, "
           "equal to float32")
+
+
+def check_summaries():
+    """Histograms of --summary, and settings for the plug-in hparams."""
+    run("dl-plot m.safetensors.run --tensorboard logs")
+    events = EventAccumulator("logs/m", size_guidance={"histograms": 0})
+    events.Reload()
+    with open("m.safetensors.run/events.jsonl", encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    summaries = [line for line in lines if line["event"] == "summary"]
+    assert summaries
+    for kind in ("parameters", "change"):
+        found = events.Histograms(f"{kind}/dense1")
+        assert len(found) == len(summaries)
+        for event, summary in zip(found, summaries):
+            want, got = summary["layers"]["dense1"][kind], event.histogram_value
+            assert event.step == summary["batches"]
+            assert list(got.bucket) == want["counts"] and got.num == sum(want["counts"])
+            assert (got.min, got.max) == (want["low"], want["high"])
+            assert abs(got.sum_squares - want["norm"] ** 2) < 1e-9 * max(1, got.sum_squares)
+    start = events.summary_metadata["_hparams_/session_start_info"].plugin_data
+    settings = HParamsPluginData.FromString(start.content).session_start_info.hparams
+    assert settings["batch"].number_value == 10 and settings["mode"].string_value == "sharing", settings
+    end = events.summary_metadata["_hparams_/session_end_info"].plugin_data
+    assert HParamsPluginData.FromString(end.content).session_end_info.status == 1
+    print(f"TensorBoard: {len(summaries)} summaries as histograms, {len(settings)} settings as hparams")
 
 
 def check_curves():
@@ -72,8 +99,9 @@ def main():
             json.dump(NETWORK, file)
         write_data()
         run("dl-master -q --net net.json --data train.dls --mode sharing --local 2 --epochs 3 "
-            "--batch 10 -o m.safetensors")
+            "--batch 10 --summary 3 -o m.safetensors")
         check_event_file()
+        check_summaries()
         check_curves()
 
 

@@ -13,7 +13,6 @@
 #include "libcore/base/failpoint.h"
 #include "libcore/base/parallel.h"
 #include "libcore/base/readable.h"
-#include "libcore/base/unique.h"
 #include "libcore/cluster/loading/batches.h"
 #include "libcore/cluster/master/coordinator.h"
 #include "libcore/cluster/master/epoch/estimate_round.h"
@@ -52,10 +51,6 @@ constexpr double kFarewellSeconds = 5;
 constexpr double kFlopsForThread = 500'000;
 constexpr double kWorkersLeave = 10;  // seconds for workers to end
 
-std::string new_run_id() {
-  return io::hex(unique_number()) + io::hex(unique_number());
-}
-
 // One start of a master over its run directory.
 class Master {
  public:
@@ -79,7 +74,6 @@ class Master {
   void advise() const;
   void work(std::span<const RouterSocket::Incoming> first);
   void loop();
-  void summarize();
   void give_up(const Error& error);
   void dismiss();
   void see_off(int code, const std::string& reason,
@@ -98,7 +92,7 @@ class Master {
   RunConfig plan_;
   RunState state_;  // as the store had it, until the context has it
 
-  std::string run_ = new_run_id();
+  std::string run_ = io::random_digits();
   std::string tree_key_;  // Welcome::tree_key
   bool some_have_old_key_ = false;
   MasterSocket socket_{options_, store_.path(), run_, log_};
@@ -348,7 +342,7 @@ void Master::start() {
   if (!socket_.socket().public_key().empty() &&
       context_->limits.topology != Topology::kStar)
     tree_key_ = make_key_pair().secret_key;
-  if (options_.summary > 0)
+  if (options_.summary > 0 && !measuring_)
     summary_.emplace(plan_.model.config, plan_.batches_per_epoch(),
                      plan_.settings.batch, options_.summary);
   const double now = monotonic_seconds();
@@ -424,20 +418,10 @@ void Master::loop() {
     coordinator_->tick(now);
     progress_.observe(*context_);
     if (options_.progress)
-      options_.progress([&] {
-        return options_.progress_json
-                   ? dump_json(progress_.json(*context_, *coordinator_,
-                                              options_.detail))
-                   : progress_.text(*context_, *coordinator_, options_.detail);
-      });
+      options_.progress(
+          [&] { return progress_.line(*context_, *coordinator_, options_); });
   }
   watchdog_.reset();
-}
-
-void Master::summarize() {
-  if (!summary_ || measuring_) return;
-  if (auto event = summary_->look(context_->state))
-    events_->write("summary", std::move(*event));
 }
 
 // The owner of a key that was removed may know the one of the tree; while there
@@ -513,7 +497,7 @@ void Master::receive() {
     if (!incoming) return;
     watchdog_->turn("taking in ", name_of(incoming->received.message.type));
     coordinator_->handle(*incoming, monotonic_seconds());
-    summarize();
+    if (summary_) summary_->write_if_due(context_->state, *events_);
     wait = milliseconds(0);
   }
 }

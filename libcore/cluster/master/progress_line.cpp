@@ -53,6 +53,14 @@ void ProgressLine::observe(RunContext& context) {
   bytes_ = bytes;
 }
 
+std::string ProgressLine::line(RunContext& context,
+                               const Coordinator& coordinator,
+                               const MasterOptions& options) const {
+  return options.progress_json
+             ? dump_json(json(context, coordinator, options.detail))
+             : text(context, coordinator, options.detail);
+}
+
 double ProgressLine::seconds_left(const RunContext& context) const {
   const double left =
       static_cast<double>(context.training.examples() *

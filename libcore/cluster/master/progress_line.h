@@ -7,6 +7,7 @@
 
 #include "libcore/base/json.h"
 #include "libcore/cluster/master/coordinator.h"
+#include "libcore/cluster/run_config/master_options.h"
 
 namespace dl::cluster {
 
@@ -14,6 +15,9 @@ class ProgressLine {
  public:
   // Takes notice of what was done up to now; cheap.
   void observe(RunContext& context);
+  // text(), or json() where the options want that.
+  std::string line(RunContext& context, const Coordinator& coordinator,
+                   const MasterOptions& options) const;
   // "epoch 2/5  loss 0.123  1234 examples/s  45.1 kB/s  2 workers  1:23 left".
   // detail: with the work of the exchange.
   std::string text(RunContext& context, const Coordinator& coordinator,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "libcore/nn/layout.h"
 
@@ -86,6 +87,10 @@ std::optional<Json> ParameterSummary::look(const RunState& state) {
   last_ = batches;
   if (++count_ % kDoubleAfter == 0) every_ *= 2;
   return event;
+}
+
+void ParameterSummary::write_if_due(const RunState& state, EventLog& events) {
+  if (auto event = look(state)) events.write("summary", std::move(*event));
 }
 
 Json ParameterSummary::layers_of(const RunState& state,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "libcore/base/json.h"
+#include "libcore/cluster/run_dir/events.h"
 #include "libcore/cluster/run_dir/run_state.h"
 #include "libcore/nn/config/config.h"
 
@@ -39,6 +40,9 @@ class ParameterSummary {
   // The fields of an event "summary" if one is due: the parameters of each
   // layer, and their change since the last summary.
   std::optional<Json> look(const RunState& state);
+
+  // Writes that event.
+  void write_if_due(const RunState& state, EventLog& events);
 
   static constexpr std::int64_t kDoubleAfter = 500;
 

@@ -1,4 +1,4 @@
-// What a worker's process uses of its host.
+// CPU and memory that a worker's process uses.
 
 #ifndef DL_LIBCORE_CLUSTER_WORKER_PROCESS_USE_H_
 #define DL_LIBCORE_CLUSTER_WORKER_PROCESS_USE_H_

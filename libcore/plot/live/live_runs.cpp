@@ -7,7 +7,6 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
-#include "libcore/base/unique.h"
 #include "libcore/io/hex.h"
 #include "libcore/plot/live/web_target.h"
 #include "libcore/plot/markup.h"
@@ -33,9 +32,7 @@ WebAnswer not_found() {
 }  // namespace
 
 LiveRuns::LiveRuns(std::vector<std::string> paths, Clock& clock)
-    : paths_(std::move(paths)),
-      clock_(clock),
-      start_(io::hex(unique_number())) {
+    : paths_(std::move(paths)), clock_(clock), start_(io::random_digits()) {
   std::error_code ignored;
   for (const std::string& path : paths_)
     if (!is_run(path) && !fs::is_directory(path, ignored))
@@ -76,7 +73,7 @@ void LiveRuns::add(const std::string& path) {
   entries_[name].path = path;
 }
 
-// What cannot be read now may be later: a run that begins, or begins anew.
+// A history that cannot be read now may be later: a run begins, or begins anew.
 void LiveRuns::read(Entry& entry) {
   try {
     const bool first = !entry.run;

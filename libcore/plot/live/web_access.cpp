@@ -3,8 +3,6 @@
 #include "libcore/plot/live/web_access.h"
 
 #include "libcore/base/host_name.h"
-#include "libcore/base/unique.h"
-#include "libcore/io/hex.h"
 
 namespace dl::plot {
 namespace {
@@ -61,10 +59,6 @@ std::string WebAccess::url() const {
     host = "[" + host + "]";
   return "http://" + host + ":" + std::to_string(address_.port) + "/" +
          (token_.empty() ? "" : token_ + "/");
-}
-
-std::string new_token() {
-  return io::hex(unique_number()) + io::hex(unique_number());
 }
 
 }  // namespace dl::plot

@@ -40,9 +40,6 @@ class WebAccess {
   std::string token_;
 };
 
-// 128 bits that nobody guesses, as digits.
-std::string new_token();
-
 }  // namespace dl::plot
 
 #endif  // DL_LIBCORE_PLOT_LIVE_WEB_ACCESS_H_

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/io/hex.h"
 
 namespace dl::plot {
 namespace {
@@ -235,7 +236,7 @@ WebAccess WebServer::Impl::listen(WebAddress where) {
   }
   where.port = acceptor.local_endpoint().port();
   const bool here = where.is_loopback();
-  return {std::move(where), here ? "" : new_token()};
+  return {std::move(where), here ? "" : io::random_digits()};
 }
 
 void WebServer::Impl::accept() {
@@ -253,7 +254,7 @@ void WebServer::Impl::tick() {
   timer.expires_after(kTick);
   timer.async_wait([this](Code_) {
     const bool sign = ++ticks % kTicksToSign == 0;
-    // Those that end leave the set.
+    // A copy: watchers that end leave the set.
     for (Session* one : std::set<Session*>(watchers)) one->look(sign);
     tick();
   });

@@ -26,4 +26,5 @@ if command -v rsvg-convert >/dev/null; then
   python3 -c 'print(open("real.png", "rb").read(8))' >header
   [ "$(cat header)" = "b'\\x89PNG\\r\\n\\x1a\\n'" ] || cat header
 fi
-ls ./*.png | grep -v real
+rm -f real.png
+ls ./*.png

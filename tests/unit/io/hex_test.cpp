@@ -26,4 +26,11 @@ TEST_CASE("what is no hexadecimal number is none") {
     CHECK_FALSE(parse_hex_bytes(bad));
 }
 
+TEST_CASE("random digits are others each time") {
+  CHECK(random_digits().size() == 32);
+  CHECK(random_digits().find_first_not_of("0123456789abcdef") ==
+        std::string::npos);
+  CHECK(random_digits() != random_digits());
+}
+
 }  // namespace dl::io::hex_test

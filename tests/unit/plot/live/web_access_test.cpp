@@ -56,8 +56,6 @@ TEST_CASE("elsewhere the token is the key") {
     CHECK_FALSE(access.below_root(target));
   }
   CHECK(WebAccess({"::1", 1}, "").url() == "http://[::1]:1/");
-  CHECK(new_token().size() == 32);
-  CHECK(new_token() != new_token());
 }
 
 }  // namespace
