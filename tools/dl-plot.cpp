@@ -120,7 +120,7 @@ void serve(const Args& a) {
       dl::parse_web_address("--serve", a.serve),
       {[&](const auto& target) { return runs.answer(target); },
        [&](const auto& target) { return runs.state(target); }});
-  std::cout << server.url() << std::endl;
+  std::cout << server.url() << '\n' << std::flush;
   server.run();
 }
 

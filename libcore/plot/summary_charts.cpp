@@ -35,6 +35,7 @@ std::vector<std::string> layers_of(const Run& run) {
 std::vector<std::string> some_of(const std::vector<std::string>& names) {
   if (names.size() <= kMostLayers) return names;
   std::vector<std::string> some;
+  some.reserve(kMostLayers);
   for (std::size_t i = 0; i < kMostLayers; ++i)
     some.push_back(names[i * (names.size() - 1) / (kMostLayers - 1)]);
   return some;
