@@ -165,8 +165,8 @@ class WebServer::Impl::Session : public std::enable_shared_from_this<Session> {
           if (failed) return;
           if (response->keep_alive()) return self->read();
           Code_ ignored;
-          (void)self->stream_.socket().shutdown(tcp::socket::shutdown_send,
-                                                ignored);
+          [[maybe_unused]] const Code_ same = self->stream_.socket().shutdown(
+              tcp::socket::shutdown_send, ignored);
         });
   }
 
