@@ -50,8 +50,8 @@ inline std::string line_of(const dl::vectorize::ForecastRow& row,
   std::string line = "{";
   if (!row.key.empty()) line += "\"key\":" + dl::dump_json(row.key) + ",";
   if (!row.time.empty())
-    line += "\"time\":" +
-            (row.is_number ? row.time : dl::dump_json(row.time)) + ",";
+    line += "\"time\":" + (row.is_number ? row.time : dl::dump_json(row.time)) +
+            ",";
   line += "\"step\":" + std::to_string(row.step) + ",\"outputs\":{";
   for (std::size_t i = 0; i < targets.size(); ++i)
     line += (i > 0 ? "," : "") + dl::dump_json(targets[i]) + ":" +

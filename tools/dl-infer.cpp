@@ -74,10 +74,9 @@ dl::nn::Model wanted_of(const Args& a, const dl::nn::Model& model) try {
 }
 
 void write_samples(const Args& a) {
-  a.options->refuse(
-      {"output-of", "keep-features", "keep-state", "score", "samples", "raw",
-       "forecast"},
-      "is not for --sample");
+  a.options->refuse({"output-of", "keep-features", "keep-state", "score",
+                     "samples", "raw", "forecast"},
+                    "is not for --sample");
   if (a.sample < 1 || !a.operands.empty() || !a.data_list.empty())
     throw Error{Code::kUsage, "--sample: want 1 or more, and no inputs"};
   const auto decoder =

@@ -42,7 +42,8 @@ inline std::string recipe_text(const dl::Json& recipe) {
 
 inline void run_analyze(const Args& a) {
   constexpr const char* kWhy = "does not go with analyze";
-  for (const std::string formats : {"fit", "series", "svmlight", "cifar", "raw"})
+  for (const std::string formats :
+       {"fit", "series", "svmlight", "cifar", "raw"})
     a.options->refuse_section("Options for " + formats, kWhy);
   a.options->refuse_section("Options for images, and recipes", kWhy);
   a.options->refuse(

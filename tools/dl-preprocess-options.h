@@ -81,7 +81,8 @@ inline void declare_common(dl::cli::Options& opt, Args& a) {
           "default: the first");
   opt.add("threads", &a.threads, "N", "worker threads; 0: one for each core");
   opt.flag("print-recipe", &a.print_recipe,
-           "images, table, series and csv: print the recipe (JSON) that the options, "
+           "images, table, series and csv: print the recipe (JSON) that the "
+           "options, "
            "or the rows of a table, say, and exit");
   opt.flag(
       "json", &a.json,
@@ -303,7 +304,8 @@ inline void check_options(const Args& a) {
   if (!a.decimal.empty() && a.decimal != "." && a.decimal != ",")
     dl::bad_usage("--decimal: want . or , got '" + a.decimal + "'");
   if (wanted == "csv") refuse({"decimal"}, "is for table and series");
-  if (wanted == "series") refuse({"id", "regression", "part"}, "is not for series");
+  if (wanted == "series")
+    refuse({"id", "regression", "part"}, "is not for series");
   if (is_table) {
     refuse({"header", "missing", "sequence", "steps", "longer", "per-step",
             "weight"},
@@ -311,10 +313,26 @@ inline void check_options(const Args& a) {
     refuse({"shape", "dtype", "id-bytes"}, "is not for table and series");
   }
   if (wanted == "series") {
-    refuse({"size", "fit", "shorter", "interpolation", "color", "max-pixels",
-            "scaled-decoding", "quality", "label-from", "labels",
-            "label-pattern", "webdataset", "group", "list", "null", "ledger",
-            "by", "retries", "recipe", "preview"},
+    refuse({"size",
+            "fit",
+            "shorter",
+            "interpolation",
+            "color",
+            "max-pixels",
+            "scaled-decoding",
+            "quality",
+            "label-from",
+            "labels",
+            "label-pattern",
+            "webdataset",
+            "group",
+            "list",
+            "null",
+            "ledger",
+            "by",
+            "retries",
+            "recipe",
+            "preview"},
            "is for images");
   } else if (wanted != "images") {
     a.options->refuse_section("Options for images, and recipes",

@@ -99,7 +99,7 @@ inline dl::vectorize::Recipe fitted(const dl::vectorize::Recipe& recipe,
                                           "the recipe", dl::Code::kBug);
 }
 
-// That of a table.
+// The recipe of a table.
 inline dl::vectorize::Recipe fitted_table(
     const Args& a, const std::vector<std::string>& inputs) {
   return fitted(dl::vectorize::Recipe::from_json(inferred_recipe(a, inputs),

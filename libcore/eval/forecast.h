@@ -29,7 +29,7 @@ class Forecast final : public EvaluationBase {
   // settings: season, and scale_J, the divisor of mase for output J.
   Forecast(Subject subject, KindOptions settings);
 
-  // What the naive forecasts say of the examples that add() is given next:
+  // The naive forecasts of the examples that add() is given next:
   // [n, outputs] each, NaN where they say nothing.
   void compare_with(std::vector<float> naive, std::vector<float> seasonal);
 

@@ -104,7 +104,8 @@ void compare_naive(Forecast& forecast, const data::Metadata& known,
   const std::size_t columns = history.columns.size();
   const auto values = history.features->as<float>();
   for (std::size_t j = 0; j < width; ++j) {
-    const auto place = history.place(series->targets[j % series->targets.size()]);
+    const auto place =
+        history.place(series->targets[j % series->targets.size()]);
     if (!place) continue;
     // Rows from the last of the window to that which is predicted.
     const std::int64_t ahead =

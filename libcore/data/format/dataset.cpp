@@ -20,10 +20,9 @@ std::size_t row_bytes(const tensor::Tensor& t) {
 
 // Tensors that are in views alone.
 std::size_t cut_as_copied(const DataSet& set) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(set.views, [&](const auto& view) {
-        return !set.tensors.contains(view.first);
-      }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      set.views,
+      [&](const auto& view) { return !set.tensors.contains(view.first); }));
 }
 
 }  // namespace
@@ -90,8 +89,9 @@ std::string id_text(const tensor::Tensor& ids, std::int64_t i) {
 void copy_examples(DataSet& target, std::int64_t to, const DataSet& source,
                    std::span<const std::uint32_t> from) {
   constexpr const char* kMixed = "examples of different data sets are mixed";
-  require(target.tensors.size() == source.tensors.size() + cut_as_copied(source),
-          kMixed);
+  require(
+      target.tensors.size() == source.tensors.size() + cut_as_copied(source),
+      kMixed);
   const auto count = static_cast<std::int64_t>(from.size());
   for (auto& [name, out] : target.tensors) {
     const std::size_t n = row_bytes(out);

@@ -94,8 +94,7 @@ void Encoded::append_window(std::span<const std::byte> window) {
     while (step < steps && !fits(step)) ++step;
     goes_on = goes_on || run.count == 1;
   }
-  const auto added =
-      window.last(static_cast<std::size_t>(step) * each);
+  const auto added = window.last(static_cast<std::size_t>(step) * each);
   const std::int64_t rows = values();
   bytes.insert(bytes.end(), added.begin(), added.end());
   if (!goes_on) return add_run(rows + step - steps, 1, 1);

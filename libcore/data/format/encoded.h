@@ -16,7 +16,7 @@
 namespace dl::data {
 
 enum class Encoding {
-  kNone,   // the values of an example, as many as its shape says
+  kNone,    // the values of an example, as many as its shape says
   kJpeg,    // a JPEG file, U8, of a picture [height, width, channels]
   kRagged,  // the steps of a sequence, as many as it has
   kSeries,  // some of the rows of a series, which examples share
@@ -55,7 +55,7 @@ struct Encoded {
   // Places of each example's first value, and the end of the last: rising from
   // 0.
   std::vector<std::int64_t> offsets = {0};
-  // Of a series, in their place: rows of a window, and where each begins.
+  // In a series, in their place: rows of a window, and where each begins.
   std::int64_t steps = 0;
   std::vector<WindowRun> runs = {};
 

@@ -60,8 +60,7 @@ void check_windows(const std::map<std::string, Field>& schema) {
       bad_data(what + " is of windows, but there is no series");
     const std::int64_t steps = series->second.shape[0],
                        width = series->second.shape[1];
-    const auto columns =
-        static_cast<std::int64_t>(field.window.columns.size());
+    const auto columns = static_cast<std::int64_t>(field.window.columns.size());
     for (const std::int64_t column : field.window.columns)
       if (column < 0 || column >= width)
         bad_data(what + " is of column " + std::to_string(column) +
@@ -98,8 +97,8 @@ Encoded take_series(DataSet& set, const Field& field) {
   for (std::size_t i = 0; i < numbers.size(); i += 3) {
     const WindowRun run{numbers[i], numbers[i + 1], numbers[i + 2]};
     if (!lies_within(run, values.shape()[0], series.steps) ||
-        run.count > std::numeric_limits<std::uint32_t>::max() -
-                        series.examples())
+        run.count >
+            std::numeric_limits<std::uint32_t>::max() - series.examples())
       bad_data("its windows do not lie within the " +
                std::to_string(values.shape()[0]) + " rows that there are");
     series.add_run(run.first, run.step, run.count);

@@ -58,11 +58,10 @@ double quantile_of(std::vector<double> scores, double share) {
 ForecastScorer::ForecastScorer(const Model& model,
                                const PredictorOptions& options)
     : normalizer_(model.normalizers.output(0)), predictor_(model, options) {
-  const bool is_of_numbers =
-      model.config.outputs.size() == 1 &&
-      output_of(model.config, 0).activation.kind !=
-          device::Activation::kSoftmax &&
-      !are_classes(model.data, model.config, 0);
+  const bool is_of_numbers = model.config.outputs.size() == 1 &&
+                             output_of(model.config, 0).activation.kind !=
+                                 device::Activation::kSoftmax &&
+                             !are_classes(model.data, model.config, 0);
   if (!is_of_numbers)
     throw Error{Code::kUsage,
                 "--score forecast is for models of one output that predicts "

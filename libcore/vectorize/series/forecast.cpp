@@ -17,8 +17,9 @@ namespace {
 
 Recipe recipe_of_series(const data::Metadata& known) {
   if (known.recipe.is_null() || !known.recipe.contains("series"))
-    bad_data("the model is of no series: dl-preprocess series makes what it "
-             "has to learn from");
+    bad_data(
+        "the model is of no series: dl-preprocess series makes what it "
+        "has to learn from");
   Recipe recipe =
       Recipe::from_json(known.recipe, "the model's recipe", Code::kData);
   recipe.from = RecipeFrom::kModel;
@@ -99,13 +100,12 @@ void Forecast::State::lengthen(SeriesRows& series, std::size_t rows) const {
         fixed.insert(static_cast<std::size_t>(column));
   const std::size_t last = series.rows() - 1;
   for (std::size_t i = series.rows(); i < rows; ++i) {
-    series.times.push_back(
-        table.step.begin(static_cast<std::int64_t>(i - last),
-                         series.times[last]));
+    series.times.push_back(table.step.begin(static_cast<std::int64_t>(i - last),
+                                            series.times[last]));
     for (std::size_t c = 0; c < width(); ++c)
-      series.values.push_back(
-          fixed.contains(c) ? series.row(last, width())[c]
-                            : std::numeric_limits<float>::quiet_NaN());
+      series.values.push_back(fixed.contains(c)
+                                  ? series.row(last, width())[c]
+                                  : std::numeric_limits<float>::quiet_NaN());
     maker.put_calendar(series.times[i], series.row(i, width()));
   }
 }
@@ -124,8 +124,7 @@ void Forecast::State::check(const SeriesRows& series, std::size_t first) const {
       for (std::size_t c = 0; c < field.window.columns.size(); ++c) {
         const std::size_t at =
             first + static_cast<std::size_t>(field.window.first) + i;
-        const auto column =
-            static_cast<std::size_t>(field.window.columns[c]);
+        const auto column = static_cast<std::size_t>(field.window.columns[c]);
         if (!std::isnan(series.row(at, width())[column])) continue;
         const auto slash = name.find('/');
         const auto& columns =
@@ -146,8 +145,8 @@ Forecast::Forecast(const data::Metadata& known, const Inputs& inputs,
     : state_(std::make_unique<State>(known, steps)) {
   State& s = *state_;
   s.find_targets();
-  s.table = read_series(*s.recipe.open(inputs, false), s.maker, s.settings,
-                        bad);
+  s.table =
+      read_series(*s.recipe.open(inputs, false), s.maker, s.settings, bad);
   if (s.table.series.empty()) bad_data("the input has no rows");
   if (s.settings.step) {  // as in the training data
     s.table.step.seconds = *s.settings.step;
@@ -164,9 +163,9 @@ Forecast::Forecast(const data::Metadata& known, const Inputs& inputs,
     std::size_t rows = 0;
     s.find_end(series, rows);
     s.known.push_back(rows);
-    s.lengthen(series,
-               rows + static_cast<std::size_t>(steps + s.settings.horizon) +
-                   span);
+    s.lengthen(
+        series,
+        rows + static_cast<std::size_t>(steps + s.settings.horizon) + span);
     s.values.emplace_back();
   }
 }
@@ -219,8 +218,7 @@ void Forecast::take(const tensor::Tensor& predictions) {
                (series.key.empty() ? "" : ", of " + in_quotes(series.key)));
     s.values[i].insert(s.values[i].end(), own.begin(), own.end());
     for (std::size_t h = 0; h < horizon; ++h) {
-      const std::size_t row =
-          s.known[i] + static_cast<std::size_t>(s.done) + h;
+      const std::size_t row = s.known[i] + static_cast<std::size_t>(s.done) + h;
       for (std::size_t t = 0; t < s.maker.targets().size(); ++t)
         series.row(row, s.width())[s.maker.targets()[t]] =
             own[h * s.targets.size() + t];
@@ -229,8 +227,7 @@ void Forecast::take(const tensor::Tensor& predictions) {
   if (s.taken == s.table.series.size()) s.done += s.settings.horizon;
 }
 
-void Forecast::each(
-    const std::function<void(const ForecastRow&)>& take) const {
+void Forecast::each(const std::function<void(const ForecastRow&)>& take) const {
   const State& s = *state_;
   for (std::size_t i = 0; i < s.table.series.size(); ++i) {
     const SeriesRows& series = s.table.series[i];
@@ -239,9 +236,9 @@ void Forecast::each(
       row.key = series.key;
       row.is_number = s.settings.has_number_times();
       if (!s.settings.time.empty())
-        row.time = time_text(
-            series.times[s.known[i] + static_cast<std::size_t>(step)],
-            row.is_number, s.table.step.is_within_a_day());
+        row.time =
+            time_text(series.times[s.known[i] + static_cast<std::size_t>(step)],
+                      row.is_number, s.table.step.is_within_a_day());
       row.step = step + 1;
       const auto at = s.values[i].begin() +
                       step * static_cast<std::int64_t>(s.targets.size());

@@ -24,8 +24,8 @@ bool is_number(const ColumnProfile& column) {
 // A word as split_list() reads it.
 std::string listed_word(const std::string& word) {
   std::string quoted = "\"";
-  for (const char c : word) quoted += c == '"' ? std::string("\"\"")
-                                               : std::string(1, c);
+  for (const char c : word)
+    quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
 }
 
@@ -59,8 +59,9 @@ class SeriesProposal {
     for (const Json& part : without(parts, fixed_)) past.push_back(part);
     if (!choices_.calendar.empty()) past.push_back(calendar());
     if (past.empty())
-      bad_data("no column is left to learn from: all are constant, ids or "
-               "text");
+      bad_data(
+          "no column is left to learn from: all are constant, ids or "
+          "text");
     tensors[is_split ? "features/past" : "features"] = alone(past);
     if (!known_.empty()) {
       Json ahead = of(parts, known_, "--known");
@@ -117,8 +118,7 @@ class SeriesProposal {
     for (const std::string& name : columns)
       if (!is_number(column(name)) &&
           column(name).type() != ColumnType::kConstant)
-        bad_usage("--label: " + in_quotes(name) +
-                  " is no number to predict (" +
+        bad_usage("--label: " + in_quotes(name) + " is no number to predict (" +
                   std::string(name_of(column(name).type())) + ")");
     return {{"type", "number"},
             {"from", columns},
@@ -141,7 +141,7 @@ class SeriesProposal {
             {"parts", split_list(choices_.calendar, "--calendar")}};
   }
 
-  // What the other columns ask for: an array of vectorizers.
+  // Vectorizers that the other columns ask for, an array.
   Json features(ProposedRecipe& proposed, const Json& source) const {
     std::string dropped;
     std::size_t left = table_.columns.size();

@@ -12,10 +12,10 @@ namespace dl::vectorize {
 
 // Choices of the user, as the options of these names have them.
 struct SeriesChoices {
-  std::string label;   // columns to predict, or none
-  std::string drop;    // columns to leave out
-  std::string known;   // columns that are known ahead
-  std::string fixed;   // --static: columns that a series has one value of
+  std::string label;     // columns to predict, or none
+  std::string drop;      // columns to leave out
+  std::string known;     // columns that are known ahead
+  std::string fixed;     // --static: columns that a series has one value of
   std::string calendar;  // parts of the date, as "hour,weekday"
   std::string classes;
   Json settings = Json::object();  // of "series", as given

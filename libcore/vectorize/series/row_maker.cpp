@@ -87,8 +87,9 @@ void RowMaker::make_part(const RecipePart& part, RecipeFrom from, Made& made) {
   const bool is_class = field.dtype == tensor::DType::kI32;
   if (field.encoding != data::Encoding::kNone || field.shape.rank() > 1 ||
       (field.dtype != tensor::DType::kF32 && !(is_class && of_labels)))
-    bad_config("a series is of numbers: want number, date, and category with "
-               "\"encode\": \"one_hot\" or \"hashed\"");
+    bad_config(
+        "a series is of numbers: want number, date, and category with "
+        "\"encode\": \"one_hot\" or \"hashed\"");
   if (is_class && settings_.horizon > 1)
     bad_config("a class is of one row: want a horizon of 0 or 1");
   data::About about;
@@ -100,8 +101,8 @@ void RowMaker::make_part(const RecipePart& part, RecipeFrom from, Made& made) {
     const std::string name = std::cmp_less(i, names.size())
                                  ? names[static_cast<std::size_t>(i)]
                                  : "";
-    const auto shared = is_number ? numbers_.find(shared_name(part, name))
-                                  : numbers_.end();
+    const auto shared =
+        is_number ? numbers_.find(shared_name(part, name)) : numbers_.end();
     const bool is_shared = shared != numbers_.end();
     own.columns.push_back(is_shared ? shared->second : columns_.size());
     if (of_labels && is_number) {
@@ -158,8 +159,8 @@ void RowMaker::put_calendar(Time time, std::span<float> row) const {
       buffer_.resize(part.columns.size() * sizeof(float));
       part.vectorizer->put(record, 0, part.workspace.get(), buffer_);
       for (std::size_t i = 0; i < part.columns.size(); ++i)
-        std::memcpy(&row[part.columns[i]],
-                    buffer_.data() + i * sizeof(float), sizeof(float));
+        std::memcpy(&row[part.columns[i]], buffer_.data() + i * sizeof(float),
+                    sizeof(float));
     }
 }
 
@@ -167,17 +168,16 @@ data::Field RowMaker::field_of(const Made& made) const {
   data::Field field;
   field.encoding = data::Encoding::kWindow;
   field.window.columns = made.columns();
-  const auto columns =
-      static_cast<std::int64_t>(field.window.columns.size());
+  const auto columns = static_cast<std::int64_t>(field.window.columns.size());
   const std::int64_t ahead = settings_.window + settings_.gap;
   if (is_of_labels(made.name)) {
     const bool is_class = made.parts[0].dtype == tensor::DType::kI32;
     field.dtype = made.parts[0].dtype;
     field.window.first = settings_.horizon == 0 ? settings_.window - 1 : ahead;
-    field.shape = is_class ? tensor::Shape()
-                           : tensor::Shape{std::max<std::int64_t>(
-                                               1, settings_.horizon) *
-                                           columns};
+    field.shape =
+        is_class ? tensor::Shape()
+                 : tensor::Shape{std::max<std::int64_t>(1, settings_.horizon) *
+                                 columns};
   } else if (made.name.ends_with("/known")) {
     if (settings_.horizon == 0)
       bad_config("columns that are known ahead want a horizon");
@@ -214,9 +214,8 @@ data::Metadata RowMaker::metadata() const {
       about.classes = own.classes;
       for (std::int64_t h = 1; h <= settings_.horizon && !targets.empty(); ++h)
         for (const std::string& name : targets)
-          about.targets.push_back(settings_.horizon == 1
-                                      ? name
-                                      : name + "+" + std::to_string(h));
+          about.targets.push_back(
+              settings_.horizon == 1 ? name : name + "+" + std::to_string(h));
       if (settings_.horizon == 0) about.targets = targets;
     }
   }

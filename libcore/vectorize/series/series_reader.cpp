@@ -28,8 +28,7 @@ class SeriesReading : public Reader {
         settings_(series_settings(recipe.series)),
         maker_(recipe, settings_, options.classes, options.labels),
         has_ids_(recipe.from == RecipeFrom::kModel) {
-    if (options.index || options.parts > 1 || options.preview)
-      check_options();
+    if (options.index || options.parts > 1 || options.preview) check_options();
     const auto source = recipe.open(inputs, options.labels);
     table_ = read_series(*source, maker_, settings_, bad);
     metadata_ = maker_.metadata();
@@ -128,7 +127,7 @@ class SeriesReading : public Reader {
     return json;
   }
 
-  // Of the forecast that a number is that of a season before.
+  // Mean errors of the forecast that a number is that of a season before.
   Json naive_errors() const {
     Json errors = Json::array();
     const auto season = static_cast<std::size_t>(settings_.season);
@@ -137,9 +136,8 @@ class SeriesReading : public Reader {
       std::int64_t count = 0;
       for (const SeriesRows& series : table_.series)
         for (std::size_t i = season; i < series.rows(); ++i) {
-          const double error =
-              double{series.row(i, maker_.width())[column]} -
-              series.row(i - season, maker_.width())[column];
+          const double error = double{series.row(i, maker_.width())[column]} -
+                               series.row(i - season, maker_.width())[column];
           if (std::isnan(error)) continue;
           sum += std::abs(error);
           ++count;
@@ -152,9 +150,9 @@ class SeriesReading : public Reader {
   // Windows of a record: so many that few rows are in two records.
   std::int64_t windows_of_record() const {
     constexpr std::int64_t kLeast = 4096, kShared = 16;
-    const std::int64_t wanted =
-        options_.batch > 0 ? options_.batch
-                           : std::max(kLeast, kShared * steps());
+    const std::int64_t wanted = options_.batch > 0
+                                    ? options_.batch
+                                    : std::max(kLeast, kShared * steps());
     return record_examples(wanted, plain_);
   }
 
@@ -164,10 +162,10 @@ class SeriesReading : public Reader {
     const std::int64_t n = std::min(place.count, windows_ - to.examples());
     const std::int64_t rows = (n - 1) * settings_.stride + steps();
     const SeriesRows& series = table_.series[place.series];
-    const auto from = std::span(series.values)
-                          .subspan(place.first * maker_.width(),
-                                   static_cast<std::size_t>(rows) *
-                                       maker_.width());
+    const auto from =
+        std::span(series.values)
+            .subspan(place.first * maker_.width(),
+                     static_cast<std::size_t>(rows) * maker_.width());
     const std::int64_t first = to.values();
     const auto bytes = std::as_bytes(from);
     to.bytes.insert(to.bytes.end(), bytes.begin(), bytes.end());
@@ -183,8 +181,7 @@ class SeriesReading : public Reader {
 
   // "key@time" of the first row that is predicted.
   std::string id_of(const SeriesRows& series, std::size_t first) const {
-    const auto last =
-        first + static_cast<std::size_t>(settings_.window) - 1;
+    const auto last = first + static_cast<std::size_t>(settings_.window) - 1;
     const auto ahead = static_cast<std::size_t>(
         settings_.horizon == 0 ? 0 : settings_.gap + 1);
     Time time = 0;

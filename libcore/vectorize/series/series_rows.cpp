@@ -89,7 +89,8 @@ class Resampler {
                        last = step_.of(series.times.back(), origin_);
     if (last - first >= kMostSteps)
       bad_data("a series" + name_of_series(series) + " is " +
-               std::to_string(last - first + 1) + " steps long: --every is "
+               std::to_string(last - first + 1) +
+               " steps long: --every is "
                "too short, or a time is wrong");
     SeriesRows made{series.key, {}, {}};
     const std::size_t width = columns_.size();
@@ -119,9 +120,8 @@ class Resampler {
     if (columns_[column] != RowColumn::kNumber || by_ == Resampling::kLast) {
       for (std::size_t row = end; row > begin; --row)
         if (!std::isnan(at(row - 1))) return at(row - 1);
-      // What is no number goes on as it was.
-      const bool goes_on =
-          columns_[column] != RowColumn::kNumber && begin > 0;
+      // A column of no numbers goes on as it was.
+      const bool goes_on = columns_[column] != RowColumn::kNumber && begin > 0;
       return goes_on ? at(begin - 1) : kNoNumber;
     }
     if (by_ == Resampling::kInterpolate)
@@ -254,8 +254,8 @@ std::int64_t fill_gaps(SeriesRows& series, const RowMaker& maker,
                              (series.times[i] - series.times[before]);
         at(k) = settings.gaps == Gaps::kPrevious
                     ? at(before)
-                    : static_cast<float>(
-                          at(before) + share * (double{at(i)} - at(before)));
+                    : static_cast<float>(at(before) +
+                                         share * (double{at(i)} - at(before)));
         ++filled;
       }
       before = i;

@@ -1,5 +1,5 @@
-// The rows of a table as series: by their key, in the order of time, in steps of
-// one length, gaps filled.
+// The rows of a table as series: by their key, in the order of time, in steps
+// of one length, gaps filled.
 
 #ifndef DL_LIBCORE_VECTORIZE_SERIES_SERIES_ROWS_H_
 #define DL_LIBCORE_VECTORIZE_SERIES_SERIES_ROWS_H_

@@ -88,14 +88,15 @@ Time TimeStep::begin(std::int64_t i, Time origin) const {
 
 TimeStep parse_step(const std::string& text) {
   const auto refuse = [&] {
-    bad_config("every wants a number and a unit, as 15min, 1h, 1d, 1w, 1mo; "
-               "got " +
-               in_quotes(text));
+    bad_config(
+        "every wants a number and a unit, as 15min, 1h, 1d, 1w, 1mo; "
+        "got " +
+        in_quotes(text));
   };
   std::size_t end = 0;
-  while (end < text.size() && (std::isdigit(static_cast<unsigned char>(
-                                   text[end])) != 0 ||
-                               text[end] == '.'))
+  while (end < text.size() &&
+         (std::isdigit(static_cast<unsigned char>(text[end])) != 0 ||
+          text[end] == '.'))
     ++end;
   double number = 0;
   if (!parse_number(text.substr(0, end), number) || !(number > 0) ||
@@ -125,9 +126,9 @@ TimeStep usual_step(const std::vector<Time>& times, bool are_numbers) {
     ++seconds[times[i] - times[i - 1]];
     if (!keeps_day) continue;
     const std::int64_t by = month_of(times[i]) - month_of(times[i - 1]);
-    keeps_day = by > 0 && add_months(times[0], month_of(times[i]) -
-                                                   month_of(times[0])) ==
-                              times[i];
+    keeps_day = by > 0 &&
+                add_months(times[0], month_of(times[i]) - month_of(times[0])) ==
+                    times[i];
     ++months[by];
   }
   const auto usual = [](const auto& counts) {
@@ -155,10 +156,10 @@ std::string time_text(Time time, bool is_number, bool with_hours) {
 std::string step_text(const TimeStep& step, bool is_number) {
   if (is_number) return time_text(step.seconds, true);
   for (const StepUnit& unit : kStepUnits) {
-    const double of = step.months > 0 ? static_cast<double>(step.months)
-                                      : step.seconds;
-    const double each = step.months > 0 ? static_cast<double>(unit.months)
-                                        : unit.seconds;
+    const double of =
+        step.months > 0 ? static_cast<double>(step.months) : step.seconds;
+    const double each =
+        step.months > 0 ? static_cast<double>(unit.months) : unit.seconds;
     if (each > 0 && std::fmod(of, each) == 0)
       return time_text(of / each, true) + std::string(unit.name);
   }

@@ -38,8 +38,8 @@ class TensorRows {
   const SeriesRows& series_;
   std::size_t width_;
   std::vector<std::int64_t> columns_;
-  std::size_t first_, rows_;      // of a window
-  std::size_t seen_ = 0;          // rows
+  std::size_t first_, rows_;     // of a window
+  std::size_t seen_ = 0;         // rows
   std::size_t missing_end_ = 0;  // behind the last with a missing number
 };
 
@@ -58,8 +58,8 @@ std::vector<WindowRow> window_places(
     const std::map<std::string, data::Field>& schema, std::int64_t stride,
     Time begin, bool at_end) {
   std::vector<WindowRow> places;
-  const auto steps = static_cast<std::size_t>(
-      schema.at(data::kSeriesName).shape[0]);
+  const auto steps =
+      static_cast<std::size_t>(schema.at(data::kSeriesName).shape[0]);
   const std::size_t deciding = deciding_row(schema);
   const auto by = static_cast<std::size_t>(stride);
   for (std::size_t s = 0; s < table.series.size(); ++s) {

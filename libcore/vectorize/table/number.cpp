@@ -297,7 +297,8 @@ const VectorizerType number_vectorizer = {
               .kind = KeyKind::kOneOf,
               .doc = "A missing number: *fail*, the default, the record is "
                      "bad; *keep*, it stays missing, in a series, whose *gaps* "
-                     "says what becomes of it; *value*, the number of that key stands in for it; *mean*, "
+                     "says what becomes of it; *value*, the number of that key "
+                     "stands in for it; *mean*, "
                      "*median*, *most_frequent* of the column, which a fit "
                      "learns.",
               .words = kMissingWords},

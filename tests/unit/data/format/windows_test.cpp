@@ -96,7 +96,7 @@ TEST_CASE("windows that are appended share their rows again") {
   for (std::int64_t i = 0; i < 9; ++i) again.append(series.example(i));
   CHECK(again.bytes == series.bytes);
   CHECK(again.runs.size() == 1);
-  // Of other steps, and of other places: the windows are the same.
+  // With other steps, and from other places: the windows are the same.
   Encoded mixed = encoded_like(schema().at("series"));
   const std::vector<std::int64_t> order = {0, 2, 4, 7, 8, 3, 3, 0, 1};
   for (const std::int64_t i : order) mixed.append(series.example(i));
@@ -175,8 +175,14 @@ TEST_CASE("damaged windows are refused") {
   };
   CHECK(decoded({0, 1, 7}) == 7);
   for (const std::vector<std::int64_t>& runs :
-       {std::vector<std::int64_t>{0, 1, 8}, {-1, 1, 1}, {0, 0, 1}, {0, 1, 0},
-        {7, 1, 1}, {0, INT64_MAX, 2}, {INT64_MAX, 1, 1}, {0, 1, INT64_MAX},
+       {std::vector<std::int64_t>{0, 1, 8},
+        {-1, 1, 1},
+        {0, 0, 1},
+        {0, 1, 0},
+        {7, 1, 1},
+        {0, INT64_MAX, 2},
+        {INT64_MAX, 1, 1},
+        {0, 1, INT64_MAX},
         {0, 1, 7, 3, 4, 2}})
     CHECK(has(fault_of([&] { decoded(runs); }), "do not lie within the 10"));
   CHECK(has(fault_of([&] { decoded({0, 1, 1}, 3); }), "do not lie within"));
