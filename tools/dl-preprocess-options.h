@@ -21,8 +21,9 @@
 #include "libcore/vectorize/series/propose_series.h"
 #include "libcore/vectorize/text.h"
 
-inline constexpr std::array kFormats = {"images", "table",    "series", "csv",
-                                        "idx",    "svmlight", "cifar",  "raw"};
+inline constexpr std::array kFormats = {"images",   "table", "series",
+                                        "csv",      "ts",    "idx",
+                                        "svmlight", "cifar", "raw"};
 
 struct Args {
   std::string format;  // the first operand, taken off the others
@@ -207,8 +208,8 @@ inline void declare_others(dl::cli::Options& opt, Args& a) {
   opt.add("sequence", &a.csv.sequence, "COLUMN",
           "rows with one value in this column are the steps of one example");
   opt.add("steps", &a.csv.steps, "N",
-          "length of the longest sequence, required with --sequence; shorter "
-          "ones are padded, for longer ones see --longer");
+          "length of the longest sequence of csv, required with --sequence, or "
+          "of ts; shorter ones are padded, for longer ones see --longer");
   opt.add("longer", &a.csv.longer, "RULE",
           "treatment of sequences of more than --steps: fail, truncate or skip "
           "(the sequence)");
@@ -274,7 +275,7 @@ inline void take_format(Args& a) {
     return;
   }
   constexpr const char* kAll =
-      "images, table, series, csv, idx, svmlight, cifar or raw";
+      "images, table, series, csv, ts, idx, svmlight, cifar or raw";
   if (a.operands.empty()) dl::bad_usage(std::string("want a format: ") + kAll);
   a.format = a.operands.front();
   a.operands.erase(a.operands.begin());
@@ -296,7 +297,11 @@ inline void check_options(const Args& a) {
     if (wanted != format)
       a.options->refuse_section("Options for " + format, "is for " + format);
   const bool is_table = wanted == "table" || wanted == "series";
-  if (!is_table && wanted != "csv")
+  if (wanted == "ts")
+    refuse({"label", "header", "delimiter", "decimal", "drop", "missing", "na",
+            "sequence", "longer", "per-step", "id", "weight"},
+           "is for table, series and csv");
+  else if (!is_table && wanted != "csv")
     a.options->refuse_section("Options for table, series and csv",
                               "is for table, series and csv");
   if (wanted != "series")
@@ -341,6 +346,7 @@ inline void check_options(const Args& a) {
   if (wanted != "images" && wanted != "csv" && !is_table)
     refuse({"print-recipe"}, "is for images, table, series and csv");
   if (wanted == "images") refuse({"shape", "dtype"}, "is not for images");
+  if (wanted == "ts") refuse({"shape", "dtype", "part"}, "is not for ts");
   if (!a.preview.empty())
     refuse({"output", "force", "json"}, "does not go with --preview");
   if (a.reader.regression)

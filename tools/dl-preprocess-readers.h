@@ -12,6 +12,7 @@
 #include "libcore/base/parallel.h"
 #include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/reader.h"
+#include "libcore/vectorize/series/ts_file.h"
 #include "tools/dl-preprocess-images.h"
 #include "tools/dl-preprocess-options.h"
 #include "tools/dl-preprocess-outputs.h"
@@ -33,6 +34,7 @@ inline std::unique_ptr<dl::vectorize::Reader> open_reader(
   std::tie(options.part, options.parts) = part_of(a.part);
   if (format == "idx") return open_idx(inputs, !a.no_labels, options, bad);
   if (format == "csv") return open_csv(inputs, options, a.csv, bad);
+  if (format == "ts") return open_ts(inputs, options, a.csv.steps, bad);
   if (format == "svmlight")
     return open_svmlight(inputs, options, a.svmlight, bad);
   if (format == "cifar") return open_cifar(inputs, a.variant, options, bad);
