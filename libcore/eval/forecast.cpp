@@ -39,7 +39,7 @@ void Forecast::Errors::add(double y, double t) {
   relative.add(both > 0 ? 200 * error / both : 0);
 }
 
-Forecast::Forecast(Subject subject, KindOptions settings)
+Forecast::Forecast(const Subject& subject, KindOptions settings)
     : EvaluationBase("forecast", subject,
                      settings_of(settings, subject.outputs)) {
   const auto all = settings_of(std::move(settings), outputs());
@@ -104,6 +104,7 @@ Metrics Forecast::measure(std::size_t column) const {
 
 std::vector<Metrics> Forecast::by_output() const {
   std::vector<Metrics> all;
+  all.reserve(columns_.size());
   for (std::size_t j = 0; j < columns_.size(); ++j) all.push_back(measure(j));
   return all;
 }

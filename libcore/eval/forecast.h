@@ -27,7 +27,7 @@ namespace dl::eval {
 class Forecast final : public EvaluationBase {
  public:
   // settings: season, and scale_J, the divisor of mase for output J.
-  Forecast(Subject subject, KindOptions settings);
+  Forecast(const Subject& subject, KindOptions settings);
 
   // The naive forecasts of the examples that add() is given next:
   // [n, outputs] each, NaN where they say nothing.

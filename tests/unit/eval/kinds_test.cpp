@@ -261,7 +261,7 @@ TEST_CASE("kinds, settings and metrics that are not there") {
         "'classification'?");
   CHECK(kind("?") ==
         "64: there is no evaluation '?' (want classification, binary, roc, "
-        "regression or calibration)");
+        "regression, calibration or forecast)");
   CHECK(kind("roc:step=3") == "64: evaluation 'roc' has no setting 'step'");
   CHECK(kind("roc:steps") == "64: 'steps': want SETTING=NUMBER");
   CHECK(kind("roc:steps=x") == "64: 'steps=x': want a number");

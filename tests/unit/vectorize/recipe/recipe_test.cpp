@@ -61,7 +61,7 @@ TEST_CASE("every mistake in a recipe is told with its place") {
       "picture": {"type": "image"},
       "id": {"type": "category"}}})") ==
       "78: 'r.json': sauce: unknown key; the keys of a recipe are version, "
-      "source, steps, "
+      "source, steps, series, "
       "tensors, libraries, fit\n"
       "'r.json': tensors.features.type: want one of image, category, number, "
       "date, "
