@@ -42,7 +42,7 @@ struct Args {
   std::string time, time_format, key, every, resample, gaps;
   std::string recipe, bad_list, part, labels, preview, split, group, list,
       ledger;
-  std::string by = "name", decimal;
+  std::string by = "name", decimal, query, table;
   // Recipe of table and series, once it is known.
   std::optional<dl::vectorize::Recipe> made_recipe;
   bool print_recipe = false, merge = false, null = false;
@@ -198,6 +198,10 @@ inline void declare_others(dl::cli::Options& opt, Args& a) {
   opt.add("decimal", &a.decimal, "CHAR",
           "table: decimal separator of numbers, . or , (default: as the rows "
           "show)");
+  opt.add("query", &a.query, "SQL",
+          "table: query of an SQLite database, whose rows are the table");
+  opt.add("table", &a.table, "NAME",
+          "table: table of an SQLite database, in place of a query");
   opt.add(
       "drop", &a.csv.drop, "COLUMNS",
       "columns to leave out, separated by commas: names, or numbers from 1");
@@ -309,6 +313,8 @@ inline void check_options(const Args& a) {
   if (!a.decimal.empty() && a.decimal != "." && a.decimal != ",")
     dl::bad_usage("--decimal: want . or , got '" + a.decimal + "'");
   if (wanted == "csv") refuse({"decimal"}, "is for table and series");
+  if (wanted == "csv" || wanted == "series")
+    refuse({"query", "table"}, "is for table");
   if (wanted == "series")
     refuse({"id", "regression", "part"}, "is not for series");
   if (is_table) {

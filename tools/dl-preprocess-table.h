@@ -60,6 +60,8 @@ inline dl::vectorize::InferredTable inferred_table(
   return dl::vectorize::infer_table(
       {.inputs = inputs,
        .delimiter = a.options->given("delimiter") ? a.csv.delimiter : "",
+       .query = a.query,
+       .table = a.table,
        .decimal = a.decimal,
        .na = a.csv.na},
       bad);

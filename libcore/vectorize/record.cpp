@@ -53,7 +53,7 @@ class OpenFile {
 }  // namespace
 
 std::string Record::place() const {
-  return input ? *input + ", line " + std::to_string(line) : name;
+  return input ? *input + ", " + unit + " " + std::to_string(line) : name;
 }
 
 std::string_view Record::other(std::string_view column,

@@ -18,6 +18,7 @@ struct Record {
   // In place of a name, of a table: "'a.csv'", and its line.
   std::shared_ptr<const std::string> input;
   std::int64_t line = 0;
+  const char* unit = "line";  // that is counted
   // Text or bytes by name: "bytes", "path", "folder", ...
   RecordColumns columns;
   // The file whose contents are to become the column "bytes"; "": it is there,

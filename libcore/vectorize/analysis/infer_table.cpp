@@ -11,16 +11,28 @@
 
 namespace dl::vectorize {
 
-InferredTable infer_table(const TableInput& input, BadRecords& bad) {
-  constexpr const char* kWhy =
-      "a table is read more than once, to see what its columns hold: want "
-      "files";
-  for (const std::string& file : input.inputs)
-    if (!io::names_file(file))
-      bad_usage(std::string(kWhy) + ", got " + in_quotes(file) +
-                "; write it to a file first");
-  if (input.inputs.empty()) bad_usage(kWhy);
-  InferredTable table;
+namespace {
+
+Json source_of_database(const TableInput& input) {
+  if (input.query.empty() == input.table.empty())
+    bad_usage(
+        in_quotes(input.inputs[0]) +
+        " is an SQLite database: want either --table NAME or --query SQL");
+  if (!input.delimiter.empty() || !input.decimal.empty())
+    bad_usage("--delimiter and --decimal are for CSV");
+  Json source = {{"type", "sqlite"}};
+  if (input.query.empty())
+    source["table"] = input.table;
+  else
+    source["query"] = input.query;
+  return source;
+}
+
+// How CSV is written.
+void find_dialect(const TableInput& input, InferredTable& table) {
+  if (!input.query.empty() || !input.table.empty())
+    bad_usage("--query and --table are for SQLite, and " +
+              in_quotes(input.inputs[0]) + " is no database of it");
   table.source = {{"type", "csv"}};
   const std::string delimiter = input.delimiter.empty()
                                     ? find_delimiter(input.inputs[0])
@@ -35,10 +47,30 @@ InferredTable infer_table(const TableInput& input, BadRecords& bad) {
     if (input.decimal.empty())
       table.sentences.emplace_back("numbers have a decimal comma, as 3,14");
   }
+}
+
+}  // namespace
+
+InferredTable infer_table(const TableInput& input, BadRecords& bad) {
+  constexpr const char* kWhy =
+      "a table is read more than once, to see what its columns hold: want "
+      "files";
+  for (const std::string& file : input.inputs)
+    if (!io::names_file(file))
+      bad_usage(std::string(kWhy) + ", got " + in_quotes(file) +
+                "; write it to a file first");
+  if (input.inputs.empty()) bad_usage(kWhy);
+  InferredTable table;
+  const bool is_database = is_sqlite(input.inputs[0]);
+  if (is_database)
+    table.source = source_of_database(input);
+  else
+    find_dialect(input, table);
   const auto sources = source_types();
-  const auto csv = std::ranges::find(sources, "csv", &SourceType::name);
-  const auto source = csv->open_with(Inputs{.operands = input.inputs},
-                                     RecipeSettings(table.source, csv->keys));
+  const auto type = std::ranges::find(
+      sources, table.source["type"].get<std::string>(), &SourceType::name);
+  const auto source = type->open_with(Inputs{.operands = input.inputs},
+                                      RecipeSettings(table.source, type->keys));
   std::vector<std::string> words = split_list(input.na, "--na");
   std::erase(words, "");
   table.profile = profile_table(*source, std::move(words), bad);

@@ -15,6 +15,7 @@ namespace dl::vectorize {
 struct TableInput {
   std::vector<std::string> inputs;  // files, which are read more than once
   std::string delimiter;            // as the option has it; "": to be found
+  std::string query, table;         // of SQLite, or ""
   std::string decimal;              // "." or ","; "": to be found
   std::string na;  // words that count as missing, separated by commas
 };

@@ -61,7 +61,17 @@ const std::vector<SourceType>& sources() {
            "within it; null, and a key that is not there, is an empty text, "
            "and true, numbers and arrays "
            "are as JSON has them; and *file:line*, the place of the line.",
-       .open_with = open_json_lines}};
+       .open_with = open_json_lines},
+      {.name = "sqlite",
+       .words =
+           "A record for each row that a query gives from files of SQLite, "
+           "which are only read. Columns: those of the query, of which NULL "
+           "is an empty text; and *file:line*, the place of the row.",
+       .keys = {{.name = "query", .doc = "The query, in SQL."},
+                {.name = "table",
+                 .doc = "In its place: the table, or view, whose rows are "
+                        "taken."}},
+       .open_with = open_sqlite}};
   return all;
 }
 
@@ -202,6 +212,9 @@ class RecipeCheck {
         check(value, known.keys, "source");
         recipe.source = &known;
         if (value.is_object()) recipe.source_given = value;
+        if (type == "sqlite" &&
+            value.contains("query") == value.contains("table"))
+          add("source", "want either \"query\" or \"table\"");
       }
   }
 
@@ -262,7 +275,7 @@ class RecipeCheck {
   void check_chain() try {
     if (recipe.steps.empty()) return;
     if (!recipe.is_of_tables())
-      return add("steps", "want a source of tables, csv or jsonl");
+      return add("steps", "want a source of tables: csv, jsonl or sqlite");
     (void)StepChain(recipe.steps, wanted_of(recipe, Wanted::kAll));
   } catch (const Error& e) {
     if (e.code() != Code::kConfig) throw;

@@ -125,6 +125,13 @@ std::unique_ptr<RecordSource> open_csv_source(Inputs inputs,
 void refuse_picture_of(const std::string& output,
                        const std::vector<std::string>& operands);
 
+// The rows of a query, "query", or of a table, "table", of files of SQLite.
+// Throws Error: kUsage, kNoInput, kData.
+std::unique_ptr<RecordSource> open_sqlite(Inputs inputs,
+                                          const RecipeSettings& settings);
+// Throws Error: kNoInput, kIo.
+bool is_sqlite(const std::string& file);
+
 // The lines of JSON Lines, as records with a column for each value that an
 // object has, "a.b" for one within another, and "file:line".
 std::unique_ptr<RecordSource> open_json_lines(Inputs inputs,
