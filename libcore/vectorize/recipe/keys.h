@@ -74,7 +74,7 @@ class RecipeSettings {
   bool flag(std::string_view name) const;
   std::string text(std::string_view name) const;
   std::vector<std::string> texts(std::string_view name) const;
-  // Of kColumns.
+  // The texts of kColumns.
   std::vector<std::string> list(std::string_view name) const;
   // A text, number or truth as a text.
   std::string scalar(std::string_view name) const;

@@ -61,7 +61,7 @@ class CsvSource : public RecordSource {
     const std::string_view text = block_->bytes;
     for (std::size_t i = 0; i < names_.size(); ++i) {
       const std::string_view field = record.columns.value(i);
-      // Of doubled quotes the rows themselves hold one, until the next row.
+      // The rows hold a field with doubled quotes until the next row alone.
       const bool is_in_block =
           !std::less<>()(field.data(), text.data()) &&
           !std::less<>()(text.data() + text.size(), field.data());

@@ -36,7 +36,7 @@ struct FormulaFunction {
   std::string_view arguments;  // as the page has them: "text, from, length"
   std::string_view words;      // its purpose, as dl-recipe(5) has it
   ValueType gives;             // kAny: the type that its kAny arguments share
-  // Of each argument; kAny: any type, but one in all of them.
+  // Types of the arguments; kAny: any, but one in all of them.
   std::vector<ValueType> wants;
   std::size_t least;     // arguments
   bool repeats = false;  // the last argument may come any number of times

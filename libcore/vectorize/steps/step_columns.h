@@ -39,10 +39,10 @@ class StepColumns {
   std::size_t make(const std::string& name, ValueType type);
   void remove(const std::string& name);
   void rename(const std::map<std::string, std::string>& names);
-  // Of these alone; all others are gone.
+  // Keeps these alone; all others are gone.
   void keep(const std::vector<std::string>& names);
 
-  // Those that the step at work read and made, which are forgotten.
+  // Columns that the step at work read and made, which are forgotten.
   std::vector<std::size_t> take_reads();
   std::vector<std::size_t> take_makes();
 
