@@ -52,6 +52,8 @@ inline void report(const Args& a, const dl::vectorize::Reader& reader,
   }
   if (!a.json) {
     report_left_out(bad, " left out:");
+    if (const std::string left = reader.left_out(); !left.empty())
+      dl::cli::log()(dl::Level::kInfo, left);
     if (!passed_over.empty())
       dl::cli::log()(dl::Level::kInfo, dl::vectorize::sentence_of(passed_over));
     return;

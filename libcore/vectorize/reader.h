@@ -42,6 +42,8 @@ class Reader {
 
   // Files that are not among the examples, when read() returned false.
   virtual PassedOver passed_over() const { return {}; }
+  // A sentence about rows that steps of the recipe left out, or "".
+  virtual std::string left_out() const { return ""; }
 
   // Warning for the user, a sentence, when read() returned false; "": nothing.
   virtual std::string warning() const { return ""; }

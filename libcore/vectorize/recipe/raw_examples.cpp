@@ -30,7 +30,8 @@ class RawExamples : public data::Examples {
     }
     take_metadata();
     const std::string left = sentence_of(reader_->passed_over());
-    if (log_ && !left.empty()) log_(Level::kInfo, left);
+    for (const std::string& sentence : {left, reader_->left_out()})
+      if (log_ && !sentence.empty()) log_(Level::kInfo, sentence);
     return false;
   }
 

@@ -51,6 +51,10 @@ const std::vector<SourceType>& sources() {
                         "1.234,5 is 1234.5, "
                         "in all columns.",
                  .words = kDecimals},
+                {.name = "na",
+                 .kind = KeyKind::kWords,
+                 .doc = "Texts that count as a missing value in all columns, "
+                        "for steps and vectorizers: they become an empty one."},
                 {"header", KeyKind::kBoolean, "true",
                  "Whether the first row of each file names the columns."}},
        .open_with = open_csv_source},

@@ -112,6 +112,7 @@ class RecipeReading : public Reader {
   std::int64_t examples() const override { return records_; }
   std::int64_t bytes() const override { return bytes_; }
   PassedOver passed_over() const override { return source_->passed_over(); }
+  std::string left_out() const override { return source_->left_out(); }
 
   std::string warning() const override {
     for (const MadeTensor& tensor : tensors_)

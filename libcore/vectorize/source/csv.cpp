@@ -10,6 +10,7 @@
 #include "libcore/vectorize/csv_table.h"
 #include "libcore/vectorize/source/decimal_comma.h"
 #include "libcore/vectorize/source/record_source.h"
+#include "libcore/vectorize/table/word_set.h"
 
 namespace dl::vectorize {
 namespace {
@@ -20,6 +21,7 @@ class CsvSource : public RecordSource {
       : wanted_(std::move(inputs.wanted)),
         table_(std::move(inputs.operands), settings.text("delimiter"),
                settings.flag("header"), CsvTable::For::kRecipe),
+        na_(settings.has("na") ? WordSet(settings.texts("na")) : WordSet()),
         has_commas_(settings.has("decimal") && settings.text("decimal") == ","),
         has_place_(std::ranges::any_of(
             wanted_, [](const auto& w) { return w.name == kPlaceColumn; })) {
@@ -52,11 +54,16 @@ class CsvSource : public RecordSource {
   std::vector<std::string> columns() const override { return names_; }
 
  private:
+  // A word for a missing value becomes an empty text.
+  std::string_view field(std::size_t i) const {
+    const std::string_view text = csv_field(*rows_, i);
+    return na_.contains(text) ? std::string_view() : text;
+  }
+
   void take_fields(Record& record) const {
     std::vector<std::string_view> fields;
     fields.reserve(names_.size() + 1);
-    for (std::size_t i = 0; i < names_.size(); ++i)
-      fields.push_back(csv_field(*rows_, i));
+    for (std::size_t i = 0; i < names_.size(); ++i) fields.push_back(field(i));
     record.columns = RecordColumns(column_names_, std::move(fields), block_);
     const std::string_view text = block_->bytes;
     for (std::size_t i = 0; i < names_.size(); ++i) {
@@ -100,6 +107,7 @@ class CsvSource : public RecordSource {
 
   std::vector<WantedColumn> wanted_;
   CsvTable table_;
+  WordSet na_;
   bool has_commas_;  // in numbers
   bool has_place_;   // as a column
   std::vector<std::string> names_;

@@ -49,6 +49,8 @@ class RecordSource {
   virtual bool next(Record& record) = 0;
 
   virtual PassedOver passed_over() const { return {}; }
+  // A sentence about rows that steps left out, at the end; or "".
+  virtual std::string left_out() const { return ""; }
   // Columns of the table that is read, in its order; none: they are not known.
   virtual std::vector<std::string> columns() const { return {}; }
 };

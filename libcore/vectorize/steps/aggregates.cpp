@@ -154,7 +154,7 @@ class DistinctOf : public Reduced {
   std::unordered_set<std::string> seen_;
 };
 
-enum class AggregateOf { kAnything, kOrdered, kNumbers };
+enum class AggregateOf { kOfAnything, kOfOrdered, kOfNumbers };
 struct AggregateKind {
   std::string_view name;
   AggregateOf of;
@@ -167,18 +167,18 @@ std::unique_ptr<Reduced> started() {
 }
 using enum AggregateOf;
 constexpr AggregateKind kAggregates[] = {
-    {"count", kAnything, false, started<CountOf>},
-    {"nunique", kAnything, false, started<DistinctOf>},
-    {"first", kAnything, true, started<EndOf, false>},
-    {"last", kAnything, true, started<EndOf, true>},
-    {"sum", kNumbers, false, started<MomentsOf, MomentsOf::kSum>},
-    {"mean", kNumbers, false, started<MomentsOf, MomentsOf::kMean>},
-    {"min", kOrdered, true, started<ExtremeOf, false>},
-    {"max", kOrdered, true, started<ExtremeOf, true>},
-    {"median", kNumbers, false, started<MedianOf>},
-    {"std", kNumbers, false, started<MomentsOf, MomentsOf::kDeviation>},
-    {"var", kNumbers, false, started<MomentsOf, MomentsOf::kVariance>},
-    {"prod", kNumbers, false, started<ProductOf>}};
+    {"count", kOfAnything, false, started<CountOf>},
+    {"nunique", kOfAnything, false, started<DistinctOf>},
+    {"first", kOfAnything, true, started<EndOf, false>},
+    {"last", kOfAnything, true, started<EndOf, true>},
+    {"sum", kOfNumbers, false, started<MomentsOf, MomentsOf::kSum>},
+    {"mean", kOfNumbers, false, started<MomentsOf, MomentsOf::kMean>},
+    {"min", kOfOrdered, true, started<ExtremeOf, false>},
+    {"max", kOfOrdered, true, started<ExtremeOf, true>},
+    {"median", kOfNumbers, false, started<MedianOf>},
+    {"std", kOfNumbers, false, started<MomentsOf, MomentsOf::kDeviation>},
+    {"var", kOfNumbers, false, started<MomentsOf, MomentsOf::kVariance>},
+    {"prod", kOfNumbers, false, started<ProductOf>}};
 
 }  // namespace
 
@@ -214,13 +214,13 @@ Aggregate::Aggregate(const std::string& text, StepColumns& columns) {
   formula_.emplace(inside, columns);
   const ValueType own = formula_->type();
   const bool is_any = own == ValueType::kAny;
-  const bool fits = is_any || kind->of == kAnything ||
+  const bool fits = is_any || kind->of == kOfAnything ||
                     own == ValueType::kNumber || own == ValueType::kTruth ||
-                    (kind->of == kOrdered && own == ValueType::kDate);
+                    (kind->of == kOfOrdered && own == ValueType::kDate);
   if (!fits)
     bad_config(in_quotes(text) + " wants numbers, got " +
                std::string(name_of(own)));
-  if (is_any && kind->of != kAnything)
+  if (is_any && kind->of != kOfAnything)
     formula_.emplace(inside, columns, ValueType::kNumber);
   if (kind->keeps_type) type_ = formula_->type();
 }

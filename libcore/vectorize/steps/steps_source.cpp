@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/base/number_format.h"
 
 namespace dl::vectorize {
 
@@ -21,6 +22,7 @@ class StepsSource : public RecordSource {
     names.emplace_back(kPlaceColumn);
     names_ = std::make_shared<const ColumnNames>(names);
     std::erase_if(chain_.steps_, [](const auto& s) { return !s.is_used; });
+    left_out_.resize(chain_.steps_.size());
     for (std::size_t i = chain_.steps_.size() + 1; i-- > 0;)
       next_.push_back([this, i](Row&& row) { give(std::move(row), i); });
     std::ranges::reverse(next_);
@@ -52,6 +54,14 @@ class StepsSource : public RecordSource {
 
   PassedOver passed_over() const override { return source_->passed_over(); }
   std::vector<std::string> columns() const override { return chain_.names_; }
+  std::string left_out() const override {
+    std::string text;
+    for (std::size_t i = 0; i < left_out_.size(); ++i)
+      if (left_out_[i] > 0)
+        text += (text.empty() ? "" : ", ") + counted(left_out_[i], "row") +
+                " by " + chain_.steps_[i].name;
+    return text.empty() ? "" : "left out: " + text;
+  }
 
  private:
   void take(Record&& record) {
@@ -65,10 +75,16 @@ class StepsSource : public RecordSource {
 
   // Gives a row to step i, or out.
   void give(Row&& row, std::size_t i) {
+    ++given_;
     if (i == chain_.steps_.size()) return put(std::move(row));
     StepChain::BoundStep& bound = chain_.steps_[i];
     try {
+      // Counts the row as left out until it is given on.
+      const bool leaves_out = bound.step->only_leaves_out();
+      if (leaves_out) ++left_out_[i];
+      const std::int64_t before = given_;
       bound.step->take(std::move(row), next_[i + 1]);
+      if (leaves_out && given_ != before) --left_out_[i];
     } catch (const Error& e) {
       if (e.code() != Code::kData) throw;
       // A step that throws has not taken the row.
@@ -102,6 +118,8 @@ class StepsSource : public RecordSource {
   std::shared_ptr<const ColumnNames> names_;
   std::vector<Step::Next> next_;  // to step i
   std::deque<Record> made_;
+  std::vector<std::int64_t> left_out_;  // rows, by each step
+  std::int64_t given_ = 0;              // rows, to any step
   bool ended_ = false;
 };
 

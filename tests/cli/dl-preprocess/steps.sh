@@ -67,8 +67,13 @@ cat >r.json <<'EOF'
 EOF
 echo '{"seed": 1, "input": {"shape": [2]}, "layers": [{"type": "output", "units": 2,
   "activation": "softmax", "loss": "negative_log_likelihood"}]}' >net.json
-dl-preprocess -q --recipe r.json train.csv -o train.dls && dl-shard --head 9 --json train.dls | jq -c '[.features, .labels]' | paste -sd' '
+dl-preprocess --recipe r.json train.csv -o train.dls && dl-shard --head 9 --json train.dls | jq -c '[.features, .labels]' | paste -sd' '
 dl-master -q --net net.json --data train.dls --local 1 --epochs 1 -o m.safetensors
 printf 'day,x\n2024-02-03,9\nno day,8\n' >new.csv
 dl-infer -q --model m.safetensors --raw new.csv --max-bad 1 | jq -c .id
 dl-eval -q --model m.safetensors --raw train.csv --json | jq '.evaluations[0].metrics.examples'
+# Words for missing values are known to steps.
+printf 'x,y\n1,NA\nNA,2\n?,NAN\n' >na.csv
+echo '{"source": {"type": "csv", "na": ["NA", "?"]}, "steps": [{"let": "s", "be": "coalesce(x, y)"},
+  {"let": "one", "be": "1"}], "tensors": {"features": {"type": "number", "from": ["one"]}, "id": {"type": "id", "from": "s"}}}' >na.json
+dl-preprocess -q --recipe na.json na.csv -o na.dls && dl-shard --head 9 --json na.dls | jq -r .id | paste -sd' '
