@@ -5,6 +5,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/base/json.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
