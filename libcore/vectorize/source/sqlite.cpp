@@ -112,8 +112,10 @@ class SqliteSource : public RecordSource {
   }
 
   void take_names() {
+    const int count = sqlite3_column_count(statement_.get());
     std::vector<std::string> names;
-    for (int i = 0; i < sqlite3_column_count(statement_.get()); ++i)
+    names.reserve(static_cast<std::size_t>(count) + 1);
+    for (int i = 0; i < count; ++i)
       names.emplace_back(sqlite3_column_name(statement_.get(), i));
     names.emplace_back(kPlaceColumn);
     auto made = std::make_shared<ColumnNames>();

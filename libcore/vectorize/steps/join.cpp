@@ -108,6 +108,7 @@ class JoinStep : public Step {
       const std::vector<std::string>& wanted,
       const std::vector<std::string>& names) {
     std::vector<std::size_t> places;
+    places.reserve(wanted.size());
     for (const std::string& name : wanted)
       places.push_back(static_cast<std::size_t>(std::ranges::find(names, name) -
                                                 names.begin()));
