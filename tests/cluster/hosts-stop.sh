@@ -25,7 +25,7 @@ all_ended() {
 start m 3
 kill -INT "${pid[m]}"
 finish m
-all_ended || fail "a worker is left"
+await "the workers' end after a signal" all_ended
 check m.safetensors.run >/dev/null
 rm -r m.safetensors.run
 start m 3

@@ -74,6 +74,7 @@ skip_next '--shape 100,64' 'no such model'
 skip_next 'lenet.zip --shape' 'no such model'
 skip_next '--check recorded.npz' 'no such model'
 skip_next 'resnet18.onnx' 'no such model'
+skip_next '--datavec transform.json' 'no such transform process'
 skip_next '--map -' 'no such state dict'
 skip_next '--map map.json' 'no such state dict'
 page_ends
