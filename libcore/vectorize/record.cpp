@@ -66,6 +66,7 @@ std::string_view Record::other(std::string_view column,
   }
   if (is_sparse) return {};
   std::vector<std::string> names;
+  names.reserve(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i)
     names.push_back(in_quotes(columns.name(i)));
   std::ranges::sort(names);

@@ -78,8 +78,8 @@ std::array<std::byte, kEntryHeadBytes> encode_head(const LogEntry& entry) {
   std::array<std::byte, kEntryHeadBytes> out{};
   std::byte* const head = out.data();
   put(head, kLength,
-      std::uint64_t{kEntryHeadBytes + entry.payload.size() +
-                    entry.rest.size() + kEntryTailBytes});
+      std::uint64_t{kEntryHeadBytes + entry.payload.size() + entry.rest.size() +
+                    kEntryTailBytes});
   put(head, kSequence, entry.sequence);
   put(head, kEpoch, entry.epoch);
   put(head, kFirst, entry.first);

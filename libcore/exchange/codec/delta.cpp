@@ -257,8 +257,8 @@ void encode_difference(std::span<const float> after,
   }
   std::vector<float> difference(n);
   in_blocks(n, [&](std::size_t at, std::size_t count) {
-    std::ranges::copy(part(at, count), difference.begin() +
-                                           static_cast<std::ptrdiff_t>(at));
+    std::ranges::copy(part(at, count),
+                      difference.begin() + static_cast<std::ptrdiff_t>(at));
   });
   append_nonzero_delta(difference, out);
 }

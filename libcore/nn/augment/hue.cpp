@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kByte = 1 / 255.0F;
 // Cutting off after adding it rounds numbers from 0 on.
-constexpr float kToNearest = 0.5F;
+constexpr float kRoundUp = 0.5F;
 
 // Without a branch, which vectors do not have.
 int either(bool choice, int yes, int no) {
@@ -48,12 +48,12 @@ DL_WIDE_LOOP void turn_colors(Planes& planes, int shift) {
     const float within = static_cast<float>(turned * 6 - sixth * 255) * kByte;
     const float depth = static_cast<float>(saturation) * kByte;
     const auto value = static_cast<float>(most);
-    const int low = static_cast<int>(value * (1.0F - depth) + kToNearest);
+    const int low = static_cast<int>(value * (1.0F - depth) + kRoundUp);
     const int odd = sixth & 1;
     const float towards = static_cast<float>(odd) * within +
                           static_cast<float>(1 - odd) * (1.0F - within);
     const int mid =
-        static_cast<int>(value * (1.0F - depth * towards) + kToNearest);
+        static_cast<int>(value * (1.0F - depth * towards) + kRoundUp);
     // From red to green, from green to blue, from blue to red; 6 is 0.
     const bool first = sixth < 2 || sixth == 6, last = sixth == 4 || sixth == 5;
     const int falls = either(odd != 0, mid, most),

@@ -285,6 +285,7 @@ void Scorer::State::score(const data::DataSet& set,
     made = &decoded;
   }
   std::vector<double> scores;
+  scores.reserve(static_cast<std::size_t>(set.examples()));
   for (std::int64_t i = 0; i < set.examples(); ++i)
     scores.push_back(score_of(set, *made, i));
   take(scored(set, std::move(scores), seen));

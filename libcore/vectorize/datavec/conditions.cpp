@@ -55,6 +55,7 @@ std::string boolean_of(Process& process, const JsonView& of) {
   const std::string type = of.at("type").string();
   const JsonView all = of.at("conditions");
   std::vector<std::string> parts;
+  parts.reserve(all.size());
   for (std::size_t i = 0; i < all.size(); ++i)
     parts.push_back("coalesce(" + condition(process, all.at(i)) + ", false)");
   if (parts.empty()) all.fail("conditions");

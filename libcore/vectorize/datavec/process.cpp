@@ -48,6 +48,7 @@ std::size_t Process::place(const std::string& name) {
   if (found != columns.end())
     return static_cast<std::size_t>(found - columns.begin());
   std::vector<std::string> names;
+  names.reserve(columns.size());
   for (const Column& column : columns) names.push_back(column.name);
   const std::string near = nearest(name, names);
   bad_data("there is no column " + in_quotes(name) +

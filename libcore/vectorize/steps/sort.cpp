@@ -38,6 +38,7 @@ class SortStep : public Step {
 
   void finish(const Next& next) override {
     std::vector<bool> as_numbers;
+    as_numbers.reserve(by_.size());
     for (const StepColumn& column : by_)
       as_numbers.push_back(are_numbers(column));
     std::ranges::stable_sort(rows_, [&](const Row& a, const Row& b) {

@@ -23,6 +23,7 @@ StepColumn StepColumns::need(const std::string& name) {
   const auto gone = gone_.find(name);
   if (gone != gone_.end() || !closed_by_.empty()) {
     std::vector<std::string> names;
+    names.reserve(columns_.size());
     for (const StepColumn& column : columns_) names.push_back(column.name);
     const std::string near = nearest(name, names);
     bad_config("there is no column " + in_quotes(name) + " after " +

@@ -41,8 +41,8 @@
 #define DL_LIBCORE_CLUSTER_MASTER_EPOCH_AVERAGING_AVERAGING_MASTER_H_
 
 #include <deque>
-#include <memory>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -256,8 +256,8 @@ class AveragingEpoch : public Phase {
   LeaseTable table_;
   std::deque<OpenRound> rounds_;
   std::unique_ptr<RoundEnd> ending_;  // end of the first round, while it lasts
-  std::int64_t done_ = 0;  // mini-batches of finished rounds
-  bool unsaved_ = false;   // whether a round ended since the last checkpoint
+  std::int64_t done_ = 0;             // mini-batches of finished rounds
+  bool unsaved_ = false;  // whether a round ended since the last checkpoint
   // When tick() has something to do: a round or a lease has ended, a slot waits
   // for somebody, or it is time.
   bool changed_ = true, slots_wait_ = false;

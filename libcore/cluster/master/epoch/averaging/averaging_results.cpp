@@ -28,15 +28,16 @@ std::string AveragingEpoch::fault_of(const Result& result, const Lease& lease,
 // size, and enters the velocity as well.
 void AveragingEpoch::look_at(const Reach& reach) {
   const double rate = std::max(1.0, how().outer.rate);
-  const double room = StepBound::kRoom - reach.parameters -
-                      4 * reach.velocity - 16 * rate * reach.residual;
+  const double room = StepBound::kRoom - reach.parameters - 4 * reach.velocity -
+                      16 * rate * reach.residual;
   most_value_ = StepBound::kRoom / static_cast<double>(std::max<std::int64_t>(
                                        1, context_.training.examples()));
   // How far the updater goes with a gradient does not follow from its size.
   most_delta_ =
-      is_sync() ? most_value_
-                : std::min({StepBound::kProportion * std::max(1.0, reach.parameters),
-                            std::max(0.0, room) / (16 * rate), most_value_});
+      is_sync()
+          ? most_value_
+          : std::min({StepBound::kProportion * std::max(1.0, reach.parameters),
+                      std::max(0.0, room) / (16 * rate), most_value_});
 }
 
 std::string AveragingEpoch::fault_of(std::span<const std::byte> coded,

@@ -27,8 +27,8 @@ void join(std::map<std::int64_t, std::vector<float>>& pieces,
   for (auto& [at, piece] : pieces) {
     const auto first = std::min(static_cast<std::size_t>(at), values.size());
     const auto to = values.subspan(first);
-    std::ranges::copy(
-        std::span(piece).first(std::min(piece.size(), to.size())), to.begin());
+    std::ranges::copy(std::span(piece).first(std::min(piece.size(), to.size())),
+                      to.begin());
     trimmer.freed(sizeof(float) * piece.size());
     piece = std::vector<float>();
   }
@@ -36,8 +36,8 @@ void join(std::map<std::int64_t, std::vector<float>>& pieces,
 
 template <typename Result>
 bool is_over(const std::future<Result>& work) {
-  return !work.valid() || work.wait_for(std::chrono::seconds(0)) !=
-                              std::future_status::timeout;
+  return !work.valid() ||
+         work.wait_for(std::chrono::seconds(0)) != std::future_status::timeout;
 }
 
 }  // namespace

@@ -83,8 +83,7 @@ TEST_CASE("rounds that end beside the loop end with the same bits") {
     check_equal(undisturbed(s, 3, aside()), want);
     check_equal(undisturbed(s, 3, aside(pulled())), want);
   }
-  for (const Settings& s :
-       {averaging(3, UpdaterState::kAverage), in_sync(3)}) {
+  for (const Settings& s : {averaging(3, UpdaterState::kAverage), in_sync(3)}) {
     const RunState want = undisturbed(s, 3);
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       INFO("seed " << seed);
