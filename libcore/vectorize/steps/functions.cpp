@@ -157,7 +157,8 @@ std::vector<FormulaFunction> all_functions() {
       part<&CivilTime::second>("second", "0-59"),
       {"date",
        "x",
-       "a text as 2024-12-31, as a date",
+       "any text as 2024-12-31, as a date; missing of an empty one, and "
+       "another makes the record bad, as *cast* does",
        kDate,
        {kDate},
        1,
@@ -165,7 +166,8 @@ std::vector<FormulaFunction> all_functions() {
        [](const Arguments& a) { return a[0]; }},
       {"number",
        "x",
-       "a text as a number",
+       "any text as a number, missing of an empty one; another makes the "
+       "record bad, as *cast* does; true is 1, false 0",
        kNumber,
        {kNumber},
        1,

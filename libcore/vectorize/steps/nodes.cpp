@@ -41,19 +41,19 @@ class ConstantNode : public FormulaNode {
   std::string text_;
 };
 
-// A text of the input as what it stands for.
+// A text as what it stands for.
 class ConvertedNode : public FormulaNode {
  public:
-  ConvertedNode(FormulaPart part, ValueType type)
-      : FormulaNode(type), part_(std::move(part)) {}
+  ConvertedNode(FormulaPart part, ValueType type, std::string place = {})
+      : FormulaNode(type), part_(std::move(part)), place_(std::move(place)) {}
   Value run(Cells row, Scratch& scratch) const override {
     const Value value = part_->run(row, scratch);
     if (value.missing) return value;
     try {
       return value_of(value.text, type());
     } catch (Error& e) {
-      if (const std::string* name = part_->column())
-        e.add_context("column " + in_quotes(*name));
+      const std::string* name = part_->column();
+      e.add_context(name != nullptr ? "column " + in_quotes(*name) : place_);
       throw;
     }
   }
@@ -61,6 +61,7 @@ class ConvertedNode : public FormulaNode {
 
  private:
   FormulaPart part_;
+  std::string place_;  // where it stands, if in no column
 };
 
 class CallNode : public FormulaNode {
@@ -122,8 +123,34 @@ ValueType common_type(std::span<const FormulaPart> parts,
   return type;
 }
 
+bool makes_of_texts(const FormulaFunction& function) {
+  return function.name == "number" || function.name == "date";
+}
+
+// An argument of a function that makes something of any text.
+FormulaPart made_of_text(FormulaPart part, ValueType type,
+                         const std::string& called) {
+  const ValueType own = part->type();
+  if (own == ValueType::kTruth && type == ValueType::kNumber) return part;
+  if (own != ValueType::kText) return converted(std::move(part), type, called);
+  if (const std::string* text = part->constant_text()) try {
+      (void)value_of(*text, type);
+    } catch (const Error& e) {
+      bad_config(called + "(): " + e.what());
+    }
+  return std::make_unique<ConvertedNode>(std::move(part), type, called + "()");
+}
+
 bool wants_order(const FormulaFunction& function) {
   return function.name == "min" || function.name == "max";
+}
+
+const char* remedy_for(ValueType own, ValueType want) {
+  if (want == ValueType::kText) return "; text() makes one of it";
+  if (own != ValueType::kText) return "";
+  return want == ValueType::kNumber ? "; number() makes one of it"
+         : want == ValueType::kDate ? "; date() makes one of it"
+                                    : "";
 }
 
 }  // namespace
@@ -148,8 +175,7 @@ FormulaPart converted(FormulaPart part, ValueType type,
       type == ValueType::kDate && part->constant_text() != nullptr;
   if (own != ValueType::kAny && !is_date_text)
     bad_config(in_quotes(wanted_by) + " wants " + std::string(name_of(type)) +
-               ", got " + std::string(name_of(own)) +
-               (type == ValueType::kText ? "; text() makes one of it" : ""));
+               ", got " + std::string(name_of(own)) + remedy_for(own, type));
   if (!is_date_text)
     return std::make_unique<ConvertedNode>(std::move(part), type);
   try {
@@ -176,6 +202,8 @@ FormulaPart call_part(const FormulaFunction& function,
         function.wants[std::min(i, function.wants.size() - 1)];
     if (want == ValueType::kAny)
       of_any.push_back(i);
+    else if (makes_of_texts(function))
+      arguments[i] = made_of_text(std::move(arguments[i]), want, called);
     else
       arguments[i] = converted(std::move(arguments[i]), want, called);
   }

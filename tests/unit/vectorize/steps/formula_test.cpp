@@ -65,6 +65,33 @@ TEST_CASE("texts of the input are what a formula wants of them") {
         }) == "65: column 'a': want a date, as 2024-12-31, got '2024-13-01'");
 }
 
+TEST_CASE("number and date take any text") {
+  CHECK(result("number('12') + 1") == "13");
+  CHECK(result("number(extract(a, '[0-9]+$')) * 2", {{"a", "n 21"}}) == "42");
+  CHECK(result("number(extract(a, '[0-9]+$'))", {{"a", "n"}}) == "");
+  CHECK(result("number(trim(a))", {{"a", " 1e3 "}}) == "1000");
+  CHECK(result("number(text(1.5))") == "1.5");
+  CHECK(result("number(3 > 2) + number(3 < 2)") == "1");
+  CHECK(result("date(concat(y, '-0', m, '-05'))",
+               {{"y", "2024"}, {"m", "2"}}) == "2024-02-05");
+  CHECK(result("year(date(replace(a, '/', '-')))", {{"a", "2024/02/05"}}) ==
+        "2024");
+  CHECK(result("date(trim(a))", {{"a", " "}}) == "");
+  CHECK(error_of([] {
+          (void)result("number(trim(a))", {{"a", "x"}});
+        }) == "65: number(): want a number, got 'x'");
+  CHECK(error_of([] {
+          (void)result("date(trim(a))", {{"a", "5.1."}});
+        }) == "65: date(): want a date, as 2024-12-31, got '5.1.'");
+  CHECK(refusal("number('x')") == "78: number(): want a number, got 'x'");
+  CHECK(refusal("number(date('2024-01-01'))") ==
+        "78: 'number' wants a number, got a date");
+  CHECK(refusal("trim(a) + 1") ==
+        "78: '+' wants a number, got a text; number() makes one of it");
+  CHECK(refusal("day(trim(a))") ==
+        "78: 'day' wants a date, got a text; date() makes one of it");
+}
+
 TEST_CASE("a missing value makes the result missing, by SQL's logic of three") {
   CHECK(result("a + 1", {{"a", ""}}) == "");
   CHECK(result("a > 1", {{"a", ""}}) == "");
@@ -120,7 +147,8 @@ TEST_CASE("a wrong formula is refused with its place and a remedy") {
   CHECK(refusal("3rd + 1").find("'3rd' is no number") != std::string::npos);
   CHECK(refusal("sqr(2)") ==
         "78: character 1: there is no function 'sqr'; did you mean 'sqrt'?");
-  CHECK(refusal("abs('x')") == "78: 'abs' wants a number, got a text");
+  CHECK(refusal("abs('x')") ==
+        "78: 'abs' wants a number, got a text; number() makes one of it");
   CHECK(refusal("abs(1, 2)") == "78: abs() takes (x), got 2 of them");
   CHECK(refusal("lower(1)") ==
         "78: 'lower' wants a text, got a number; text() makes one of it");
