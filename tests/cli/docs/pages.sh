@@ -10,3 +10,8 @@ for tool in tools/*.cpp; do
   grep -q "^help_of $(basename "$tool" .cpp)$" tests/cli/docs/help.sh ||
     echo "$tool: tests/cli/docs/help.sh does not run its examples"
 done
+# scdoc joins a heading to a table whose cell ends with a plus.
+for page in man/*.scd; do
+  diff <(sed -nE 's/^##? +//p' "$page" | wc -l) <(scdoc <"$page" | grep -cE '^\.S[HS] ') ||
+    echo "$page: a heading is lost"
+done
