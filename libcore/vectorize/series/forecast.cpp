@@ -99,9 +99,10 @@ void Forecast::State::lengthen(SeriesRows& series, std::size_t rows) const {
       for (const std::int64_t column : field.window.columns)
         fixed.insert(static_cast<std::size_t>(column));
   const std::size_t last = series.rows() - 1;
+  const std::vector<Time> known_times = series.times;
   for (std::size_t i = series.rows(); i < rows; ++i) {
-    series.times.push_back(table.step.begin(static_cast<std::int64_t>(i - last),
-                                            series.times[last]));
+    series.times.push_back(time_ahead(known_times, table.step,
+                                      static_cast<std::int64_t>(i - last)));
     for (std::size_t c = 0; c < width(); ++c)
       series.values.push_back(fixed.contains(c)
                                   ? series.row(last, width())[c]

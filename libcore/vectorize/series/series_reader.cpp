@@ -189,8 +189,8 @@ class SeriesReading : public Reader {
       time = series.times[last + ahead];
     } else {
       const std::size_t known = series.rows() - 1;
-      time = table_.step.begin(static_cast<std::int64_t>(last + ahead - known),
-                               series.times[known]);
+      time = time_ahead(series.times, table_.step,
+                        static_cast<std::int64_t>(last + ahead - known));
     }
     const std::string text =
         time_text(time, are_numbers(), table_.step.is_within_a_day());

@@ -54,17 +54,40 @@ std::int64_t days_to_month(std::int64_t month) {
   return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + day - 719468;
 }
 
+std::int64_t days_of_month(std::int64_t month) {
+  return days_to_month(month + 1) - days_to_month(month);
+}
+
+// A day of a month, its last one at most, and a time of day.
+Time in_month(std::int64_t month, std::int64_t day, double of_day) {
+  const std::int64_t days =
+      days_to_month(month) + std::min(day, days_of_month(month)) - 1;
+  return static_cast<double>(days) * kSecondsOfDay + of_day;
+}
+
+double time_of_day(Time time) {
+  return time - std::floor(time / kSecondsOfDay) * kSecondsOfDay;
+}
+
 // The same day and time of a later month, its last day at most.
 Time add_months(Time time, std::int64_t months) {
-  const std::int64_t from = month_of(time), to = from + months;
-  const double begin = static_cast<double>(days_to_month(from)) * kSecondsOfDay,
-               end = static_cast<double>(days_to_month(to)) * kSecondsOfDay;
-  const auto days =
-      static_cast<double>(days_to_month(to + 1) - days_to_month(to));
-  const double within = time - begin;
-  const double day = std::floor(within / kSecondsOfDay);
-  return end + std::min(day, days - 1) * kSecondsOfDay +
-         (within - day * kSecondsOfDay);
+  return in_month(month_of(time) + months, civil_of(time).day,
+                  time_of_day(time));
+}
+
+constexpr std::int64_t kMonthEnd = 31;
+
+// The day that times of months have: the greatest of them, as shorter months
+// end before it; kMonthEnd if all are ends.
+std::int64_t day_of_months(const std::vector<Time>& times) {
+  std::int64_t day = 1;
+  bool are_ends = times.size() > 1;
+  for (const Time time : times) {
+    const std::int64_t own = civil_of(time).day;
+    day = std::max(day, own);
+    are_ends = are_ends && own == days_of_month(month_of(time));
+  }
+  return are_ends ? kMonthEnd : day;
 }
 
 }  // namespace
@@ -122,13 +145,13 @@ TimeStep usual_step(const std::vector<Time>& times, bool are_numbers) {
   std::map<double, std::int64_t> seconds;
   std::map<std::int64_t, std::int64_t> months;
   bool keeps_day = !are_numbers;
+  const std::int64_t day = are_numbers ? 0 : day_of_months(times);
   for (std::size_t i = 1; i < times.size(); ++i) {
     ++seconds[times[i] - times[i - 1]];
     if (!keeps_day) continue;
     const std::int64_t by = month_of(times[i]) - month_of(times[i - 1]);
-    keeps_day = by > 0 &&
-                add_months(times[0], month_of(times[i]) - month_of(times[0])) ==
-                    times[i];
+    keeps_day = by > 0 && in_month(month_of(times[i]), day,
+                                   time_of_day(times[0])) == times[i];
     ++months[by];
   }
   const auto usual = [](const auto& counts) {
@@ -137,9 +160,21 @@ TimeStep usual_step(const std::vector<Time>& times, bool are_numbers) {
         ->first;
   };
   if (seconds.empty()) return {are_numbers ? 1 : kSecondsOfDay, 0, are_numbers};
-  if (keeps_day && seconds.size() > 1 && !months.empty())
-    return {0, usual(months), false};
+  if (keeps_day && !months.empty()) return {0, usual(months), false};
   return {usual(seconds), 0, are_numbers};
+}
+
+std::int64_t steps_between(Time from, Time to, const TimeStep& step) {
+  if (step.months > 0) return (month_of(to) - month_of(from)) / step.months;
+  return step.seconds > 0 ? std::llround((to - from) / step.seconds) : 0;
+}
+
+Time time_ahead(const std::vector<Time>& times, const TimeStep& step,
+                std::int64_t steps) {
+  const Time last = times.back();
+  if (step.months == 0) return step.begin(steps, last);
+  return in_month(month_of(last) + steps * step.months, day_of_months(times),
+                  time_of_day(last));
 }
 
 std::string time_text(Time time, bool is_number, bool with_hours) {

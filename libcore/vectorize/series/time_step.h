@@ -32,9 +32,17 @@ TimeStep parse_step(const std::string& text);
 // the month; a plain number as it is.
 Time usual_origin(Time first, const TimeStep& step, bool is_number);
 
-// The distance that most neighbors have; in months where they keep their day.
-// times: in order.
+// The distance that most neighbors have; in months where they keep their day,
+// or are ends of months.  times: in order.
 TimeStep usual_step(const std::vector<Time>& times, bool are_numbers);
+
+// Whole steps from one time to a later one, to the nearest.
+std::int64_t steps_between(Time from, Time to, const TimeStep& step);
+
+// The time so many steps behind the last of these; of months it keeps their
+// day, and ends of months stay ends.  times: in order, not empty.
+Time time_ahead(const std::vector<Time>& times, const TimeStep& step,
+                std::int64_t steps);
 
 // "2024-02-29", "2024-02-29 17:05:09", or the number.  with_hours: at midnight,
 // too.

@@ -3,6 +3,9 @@
 #include "libcore/vectorize/series/time_step.h"
 
 #include <catch2/catch.hpp>
+#include <initializer_list>
+#include <string>
+#include <vector>
 
 #include "libcore/base/error.h"
 #include "libcore/vectorize/table/dates.h"
@@ -89,6 +92,37 @@ TEST_CASE("times as text") {
   CHECK(time_text(0.25, true) == "0.25");
   CHECK(time_text(at("2024-03-01"), false, true) == "2024-03-01 00:00:00");
   CHECK(step_text({0.5, 0, true}, true) == "0.5");
+}
+
+TEST_CASE("steps of months that rows have, and the times behind them") {
+  const auto ahead = [](std::initializer_list<const char*> texts) {
+    std::vector<Time> times;
+    for (const char* text : texts) times.push_back(at(text));
+    const TimeStep step = usual_step(times, false);
+    std::string made = step_text(step, false) + ":";
+    for (int i = 1; i <= 3; ++i)
+      made += " " + text_of(time_ahead(times, step, i));
+    return made;
+  };
+  // Ends of months stay ends, whichever comes first.
+  CHECK(ahead({"2024-04-30", "2024-05-31", "2024-06-30"}) ==
+        "1mo: 2024-07-31 2024-08-31 2024-09-30");
+  CHECK(ahead({"2023-11-30", "2023-12-31", "2024-01-31"}) ==
+        "1mo: 2024-02-29 2024-03-31 2024-04-30");
+  CHECK(ahead({"2023-09-30", "2023-12-31", "2024-03-31"}) ==
+        "3mo: 2024-06-30 2024-09-30 2024-12-31");
+  CHECK(ahead({"2024-05-31", "2024-06-30"}) ==
+        "1mo: 2024-07-31 2024-08-31 2024-09-30");
+  CHECK(ahead({"2024-02-29"}) == "1d: 2024-03-01 2024-03-02 2024-03-03");
+  // Other days come again after a shorter month.
+  CHECK(ahead({"2023-12-30", "2024-01-30", "2024-02-29"}) ==
+        "1mo: 2024-03-30 2024-04-30 2024-05-30");
+  CHECK(ahead({"2024-01-28", "2024-02-28", "2024-03-28"}) ==
+        "1mo: 2024-04-28 2024-05-28 2024-06-28");
+  CHECK(ahead({"2024-01-01 06:00", "2024-02-01 06:00", "2024-03-01 06:00"}) ==
+        "1mo: 2024-04-01 06:00:00 2024-05-01 06:00:00 2024-06-01 06:00:00");
+  CHECK(ahead({"2024-01-01", "2024-01-02", "2024-01-03"}) ==
+        "1d: 2024-01-04 2024-01-05 2024-01-06");
 }
 
 }  // namespace dl::vectorize::time_step_test
