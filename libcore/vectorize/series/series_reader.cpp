@@ -13,6 +13,7 @@
 #include "libcore/data/format/decode.h"
 #include "libcore/data/format/windows.h"
 #include "libcore/vectorize/schema.h"
+#include "libcore/vectorize/series/holes.h"
 #include "libcore/vectorize/series/window_places.h"
 
 namespace dl::vectorize {
@@ -32,6 +33,7 @@ class SeriesReading : public Reader {
     const auto source = recipe.open(inputs, options.labels);
     table_ = read_series(*source, maker_, settings_, bad);
     metadata_ = maker_.metadata();
+    look_for_holes(inputs.log);
     const Time begin = take_part();
     for (SeriesRows& series : table_.series)
       filled_ += fill_gaps(series, maker_, settings_);
@@ -74,6 +76,19 @@ class SeriesReading : public Reader {
     if (options_.parts > 1)
       bad_usage("--part is not for series, which are read as a whole");
     if (options_.preview) bad_usage("--preview is for pictures");
+  }
+  // Without `every` windows run over steps that have no row.
+  void look_for_holes(const Log& log) {
+    if (settings_.time.empty()) return;
+    steps_ = step_words(table_, are_numbers());
+    if (settings_.every) return;
+    const auto words = words_of_holes(table_, are_numbers());
+    if (!words) return;
+    const bool is_in_training = options_.labels;
+    if (settings_.has_gaps && is_in_training)
+      bad_data("gaps without every: " + *words);
+    // Once, with the first of the shares.
+    if (log && options_.share.low <= 0) log(Level::kWarning, *words);
   }
   bool is_share() const {
     return options_.share.low > 0 || options_.share.high < 1;
@@ -231,8 +246,7 @@ class SeriesReading : public Reader {
                        std::to_string(table_.series.size()) + " series, " +
                        time_text(first, are_numbers()) + " to " +
                        time_text(last, are_numbers());
-    if (!settings_.time.empty())
-      text += ", every " + step_text(table_.step, settings_.has_number_times());
+    if (!settings_.time.empty()) text += ", " + steps_;
     if (table_.empty_steps > 0)
       text += ", " + counted(table_.empty_steps, "step") + " without rows";
     if (filled_ > 0) text += ", " + counted(filled_, "number") + " filled in";
@@ -246,6 +260,7 @@ class SeriesReading : public Reader {
   SeriesTable table_;
   data::Metadata metadata_;
   std::map<std::string, data::Field> plain_;
+  std::string steps_;  // that rows have, in words
   std::vector<WindowRow> places_;
   std::size_t at_ = 0;  // of places_
   std::int64_t windows_ = 0, given_ = 0, filled_ = 0;

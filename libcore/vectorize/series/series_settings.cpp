@@ -94,6 +94,7 @@ SeriesSettings series_settings(const Json& json) {
   }
   s.by = static_cast<Resampling>(given.word("resample", kByWords));
   s.gaps = static_cast<Gaps>(given.word("gaps", kGapWords));
+  s.has_gaps = json.contains("gaps");  // given.has() knows defaults
   if (given.has("origin")) s.origin = given.number("origin");
   if (given.has("step")) s.step = given.number("step");
   if (given.has("naive")) s.naive = given.numbers("naive");

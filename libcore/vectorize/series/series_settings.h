@@ -25,6 +25,7 @@ struct SeriesSettings {
   std::optional<TimeStep> every;
   Resampling by = Resampling::kMean;
   Gaps gaps = Gaps::kCut;
+  bool has_gaps = false;  // gaps are given
   // Found in the training data: where steps begin, the usual distance of rows,
   // and the mean error of the seasonal naive forecast, for each target.
   std::optional<double> origin, step;

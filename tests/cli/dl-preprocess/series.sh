@@ -50,6 +50,24 @@ done
 series --window 1 --label sold --time when --key shop --every 1d --calendar weekday,month shops.csv -o all.dls
 info all.dls | jq -c '[.columns, .recipe.series.origin]'
 
+echo '== steps that are missing'
+awk 'BEGIN { print "t,v"; for (i = 0; i < 24; ++i) if (i < 7 || i > 9) printf "2024-01-01 %02d:00,%d\n", i, i }' >holes.csv
+holes() { dl-preprocess series --window 2 --label v --time "$@" -o holes.dls --force 2>&1 | grep -E 'windows|missing' ; }
+holes t holes.csv
+holes t --split a=0.5,b=0.5 holes.csv
+holes t --every 1h holes.csv
+for gaps in cut interpolate previous fail; do
+  holes t --gaps $gaps holes.csv
+done
+sed -n '1,5p' holes.csv >whole.csv
+holes t --gaps fail whole.csv
+printf '%s\n' t,v 1,1 2,2 3,3 7,4 8,5 >numbers.csv
+holes t numbers.csv
+printf '%s\n' t,v 1,1 2.5,2 3,3 7,4 9,5 >wild.csv
+holes t --gaps fail wild.csv
+printf '%s\n' t,v 2024-01-31,1 2024-02-29,2 2024-04-30,3 2024-05-31,4 2024-06-30,5 >months.csv
+holes t months.csv
+
 echo '== known ahead, static'
 cat >known.csv <<'END'
 when,shop,sold,holiday,size
