@@ -1,6 +1,7 @@
 // dl-plot - draw runs, evaluations and models
 // For users: man/dl-plot.1.scd.  The drawing: libcore/plot.
 
+#include <csignal>
 #include <cstddef>
 #include <filesystem>
 #include <iostream>
@@ -113,15 +114,18 @@ void plot_runs(const Args& a) {
     write_event_file(runs[i], a.tensorboard + "/" + names[i]);
 }
 
-// Until the process is ended.
+// Until the process is ended; it dies of the signal, as it would at once.
 void serve(const Args& a) {
   dl::plot::LiveRuns runs(a.operands);
   dl::plot::WebServer server(
       dl::parse_web_address("--serve", a.serve),
       {[&](const auto& target) { return runs.answer(target); },
-       [&](const auto& target) { return runs.state(target); }});
+       [&](const auto& target) { return runs.state(target); },
+       [&] { runs.hurry(); }});
   std::cout << server.url() << '\n' << std::flush;
   server.run();
+  std::signal(SIGTERM, SIG_DFL);
+  std::raise(SIGTERM);
 }
 
 void refuse_overwriting(const Args& a) {

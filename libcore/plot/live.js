@@ -41,17 +41,19 @@ const live = document.getElementById('live');
 let state = live.dataset.state;
 let busy = false;
 let late = false;
+async function load() {
+  const answer = await fetch(location.href);
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  state = page.getElementById('live').dataset.state;
+  bring(page);
+}
 async function update() {
   if (busy || document.hidden) { late = true; return; }
   busy = true;
   late = false;
   try {
-    const answer = await fetch(location.href);
-    if (answer.ok) {
-      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-      state = page.getElementById('live').dataset.state;
-      bring(page);
-    }
+    await load();
   } finally {
     busy = false;
   }
@@ -61,4 +63,14 @@ document.addEventListener('visibilitychange', () => { if (late) update(); });
 const source = new EventSource(`events${location.search}`);
 source.onopen = () => { live.textContent = 'Live'; live.className = 'live on'; };
 source.onerror = () => { live.textContent = 'Not connected: dl-plot has ended, or its host is not reached'; live.className = 'live'; };
+// The server waits for its last page to be read, until this closes.
+source.addEventListener('end', async () => {
+  try {
+    await load();
+  } finally {
+    source.close();
+    live.textContent = 'Not live: the server has ended; this is its last page';
+    live.className = 'live';
+  }
+});
 source.onmessage = (event) => { if (event.data !== state) update(); };

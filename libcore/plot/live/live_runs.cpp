@@ -94,12 +94,14 @@ void LiveRuns::read(Entry& entry) {
 
 void LiveRuns::look_at(Entry& entry) {
   const double now = clock_.seconds();
-  if (entry.looked_at >= 0 && now < entry.looked_at + kLookEvery) return;
+  if (!hurried_ && entry.looked_at >= 0 && now < entry.looked_at + kLookEvery)
+    return;
   entry.looked_at = now;
   read(entry);
   const bool due =
       entry.changed &&
-      now >= entry.shown_at + std::max(1.0, kPatience * entry.cost);
+      (hurried_ ||
+       now >= entry.shown_at + std::max(1.0, kPatience * entry.cost));
   const bool due_by_epoch =
       entry.decisive &&
       now >= entry.epoch_shown_at + std::max(0.5, kPatience * entry.cost);

@@ -29,6 +29,8 @@ class LiveRuns {
 
   WebAnswer answer(const std::string& target);
   std::optional<std::string> state(const std::string& target);
+  // Pages show the newest from now on, whatever drawing them costs.
+  void hurry() { hurried_ = true; }
 
  private:
   struct Entry {
@@ -62,6 +64,7 @@ class LiveRuns {
   std::map<std::string, std::string> known_;  // names, by path
   std::map<std::string, Page> pages_;         // the last of each target
   double found_at_ = -1;
+  bool hurried_ = false;
 };
 
 }  // namespace dl::plot

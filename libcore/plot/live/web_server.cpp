@@ -4,11 +4,13 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
+#include <csignal>
 #include <set>
 #include <utility>
 
@@ -31,6 +33,7 @@ constexpr std::uint32_t kMostHeaders = 16384;
 constexpr seconds kSlowest{30};       // request, answer or keep-alive
 constexpr milliseconds kTick{250};    // between looks at what is watched
 constexpr int kTicksToSign = 15 * 4;  // of life, to find out who has gone
+constexpr seconds kFarewell{5};       // most time for watchers at the end
 
 // Pages are complete in themselves; nothing may be loaded from elsewhere, and
 // no other page may hold one.
@@ -62,20 +65,26 @@ struct WebServer::Impl {
         acceptor(context),
         timer(context),
         pause(context),
+        farewell(context),
+        stop(context),
         access(listen(std::move(where))) {}
 
   WebAccess listen(WebAddress where);
   void accept();
   void tick();
+  void end();
+  void leave_if_alone();
 
   WebSite site;
   asio::io_context context{1};
   tcp::acceptor acceptor;
-  asio::steady_timer timer, pause;
+  asio::steady_timer timer, pause, farewell;
+  asio::signal_set stop;
   WebAccess access;
   std::set<Session*> watchers;
   std::size_t sessions = 0;
   int ticks = 0;
+  bool ending = false;
 };
 
 // A connection: requests and answers by turns, or a watcher's events.
@@ -103,14 +112,15 @@ class WebServer::Impl::Session : public std::enable_shared_from_this<Session> {
         });
   }
 
-  // Sends the state if it is another, or a sign of life.
+  // Sends the state if it is another, or the last, or a sign of life.
   void look(bool sign) {
-    if (writing_) return;
+    if (writing_ || dismissed_) return;
     const auto state = server_.site.state(watched_);
     if (!state) return stream_.close();
-    if (*state != told_) {
+    dismissed_ = server_.ending;
+    if (*state != told_ || dismissed_) {
       told_ = *state;
-      send("data: " + told_ + "\n\n");
+      send((dismissed_ ? "event: end\ndata: " : "data: ") + told_ + "\n\n");
     } else if (sign) {
       send(":\n\n");
     }
@@ -211,6 +221,7 @@ class WebServer::Impl::Session : public std::enable_shared_from_this<Session> {
   void leave() {
     server_.watchers.erase(this);
     stream_.close();
+    server_.leave_if_alone();
   }
 
   Impl& server_;
@@ -218,7 +229,7 @@ class WebServer::Impl::Session : public std::enable_shared_from_this<Session> {
   beast::flat_buffer buffer_{kMostHeaders * 2};
   std::optional<http::request_parser<http::empty_body>> parser_;
   std::string watched_, told_;
-  bool writing_ = false, waiting_ = false;
+  bool writing_ = false, waiting_ = false, dismissed_ = false;
   char unread_ = 0;
 };
 
@@ -261,6 +272,19 @@ void WebServer::Impl::tick() {
   });
 }
 
+void WebServer::Impl::end() {
+  ending = true;
+  site.hurry();
+  for (Session* one : std::set<Session*>(watchers)) one->look(false);
+  farewell.expires_after(kFarewell);
+  farewell.async_wait([this](Code_) { context.stop(); });
+  leave_if_alone();
+}
+
+void WebServer::Impl::leave_if_alone() {
+  if (ending && watchers.empty()) context.stop();
+}
+
 WebServer::WebServer(WebAddress address, WebSite site)
     : impl_(std::make_unique<Impl>(std::move(address), std::move(site))) {}
 
@@ -269,6 +293,8 @@ WebServer::~WebServer() = default;
 std::string WebServer::url() const { return impl_->access.url(); }
 
 void WebServer::run() {
+  impl_->stop.add(SIGTERM);
+  impl_->stop.async_wait([this](Code_, int) { impl_->end(); });
   impl_->accept();
   impl_->tick();
   impl_->context.run();

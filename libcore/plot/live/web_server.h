@@ -28,6 +28,8 @@ struct WebSite {
   // A word for the state of what `events?...` watches, asked several times a
   // second; nothing: there is no such target.
   std::function<std::optional<std::string>(const std::string& target)> state;
+  // Called at the end: states and answers are the newest from then on.
+  std::function<void()> hurry = [] {};
 };
 
 class WebServer {
@@ -41,7 +43,9 @@ class WebServer {
   WebServer& operator=(const WebServer&) = delete;
 
   std::string url() const;
-  void run();  // until the process ends
+  // Until SIGTERM.  Watchers are told of the last state, and have a little time
+  // to read it; they leave when they have.
+  void run();
 
  private:
   struct Impl;

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A run is drawn by a server that begins and ends with it; a port that is taken
-# is a warning.
+# A run is drawn by a server that begins and ends with it, and shows its end; a
+# port that is taken is a warning.
 . "$DL_TEST_ROOT/tests/cli/dl-master/_iris.sh"
 master --epochs 2 --mode averaging --bind ipc://master.sock --plot 0 -o model.safetensors 2>log &
 until grep -qs 'drawn at' log; do
@@ -9,8 +9,20 @@ until grep -qs 'drawn at' log; do
 done
 url=$(sed -n 's/.*drawn at //p' log)
 curl -sf "$url" | grep -o '<title>model</title>'
-dl-worker -q --master ipc://master.sock
-wait $!
+curl -sN "${url}events" >events &
+watcher=$!
+until grep -qs '^data' events; do
+  kill -0 $watcher || exit
+  sleep 0.05
+done
+dl-worker -q --master ipc://master.sock &
+until grep -qs '^event: end' events; do
+  kill -0 $watcher || exit
+  sleep 0.05
+done
+curl -sf "$url" | grep -oE '<dt>(State|Epochs)</dt><dd>[^<]*' | sed 's/<[^>]*>/ /g'
+kill $watcher
+wait
 grep -oE 'scores|drawn at http://127.0.0.1:[0-9]+/' log | sed 's/:[0-9]*\/$/:PORT\//'
 curl -sf "$url" || echo "the server has ended"
 python3 - <<'PYTHON'

@@ -73,12 +73,22 @@ assert status(url) == 200
 print("nonsense: refused")
 taken = subprocess.run(["dl-plot", "--serve", url.split("/")[2], "runs"], capture_output=True, text=True)
 assert taken.returncode == 69 and "Address already in use" in taken.stderr, taken
+events, _ = ask(url, "events?name=a")
+next_state(events)
+epoch("a", 2)
 server.terminate()
+while (line := events.readline()) != b"event: end\n":
+    assert line, "no last event"
+state = next_state(events)
+page = ask(url, "run?name=a")[1]
+assert f'data-state="{state}"' in page and "<dt>Epochs</dt><dd>3</dd>" in page
+events.close()
 assert server.wait() == -15
+print("the last page: after the last event")
 
 server, url = serve("--serve", "0.0.0.0:0", "runs/a.run")
 assert re.fullmatch(r"http://[^/]+:\d+/[0-9a-f]{32}/", url), url
-assert "<dt>Epochs</dt><dd>2</dd>" in ask(url)[1]
+assert "<dt>Epochs</dt><dd>3</dd>" in ask(url)[1]
 assert status(url, Host="host.example") == 200
 wrong = url[:-2] + ("0" if url[-2] != "0" else "1") + "/"
 for other in [wrong, url[:-33], url[:-1]]:
