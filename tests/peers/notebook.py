@@ -1,8 +1,10 @@
 """dl_tools, dl-python(7): arrays that go out and in again, predictions, histories, errors;
 and the notebook of the examples, executed by nbclient."""
 
+import glob
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -51,6 +53,15 @@ def check_shards():
     fails(lambda: dl_tools.read_shard(data[:999] + b"x" + data[1000:]), ValueError, "damaged")
     fails(lambda: dl_tools.read_shard(str(EXAMPLES / "iris.json")), ValueError, "no shard")
     fails(lambda: dl_tools.write_shard(None, features, targets[1:]), ValueError, "a label for each")
+    names = np.array(["y", "z", "x"] * 100)
+    found = dl_tools.read_shard(dl_tools.write_shard(None, features[:300], names, classes=["x", "y", "z"]))
+    assert found["labels"].tolist() == [1, 2, 0] * 100
+    for wrong in (names, names.astype(object)):
+        fails(lambda: dl_tools.write_shard(None, features[:300], wrong), ValueError, "labels must be numbers")
+        fails(lambda: dl_tools.write_shard(None, features[:300], wrong, classes=3), ValueError, "give classes=")
+        fails(lambda: dl_tools.write_shard(None, features[:300], wrong, classes=["x", "y"]), ValueError, "'z'")
+    version = re.search('^version = "(.*)"', (PACKAGE / "pyproject.toml").read_text(), re.MULTILINE)
+    assert dl_tools.__version__ == version[1]
     print("shards: arrays go out and in again")
 
 
@@ -72,6 +83,23 @@ def check_ragged():
     assert found["features"][:, :, 0].tolist() == [[1, 2, 0, 0], [3, 4, 5, 0]], found
     assert found["features_mask"].tolist() == [[1, 1, 0, 0], [1, 1, 1, 0]]
     print("sequences: padded, with a mask")
+
+
+def check_windows():
+    rows = np.column_stack([np.arange(50), np.arange(50) ** 2 % 17, np.arange(50) * 3 % 7]).astype("f4")
+    np.savetxt("load.csv", rows, "%g", ",", header="a,b,load", comments="")
+    for stride in (1, 3):
+        dl_tools.run("dl-preprocess", "series", "-q", "-f", "--window", 5, "--stride", stride, "--label", "load",
+                     "-o", "windows.dls", "load.csv")
+        dl_tools.run("dl-shard", "-q", "--force", "--shuffle", "-o", "shuffled", "windows.dls")
+        starts = np.arange(0, 45, stride)
+        found = dl_tools.read_shard("windows.dls")
+        assert set(found) >= {"features", "labels"} and "series" not in found, found
+        assert np.array_equal(found["features"], np.stack([rows[i:i + 5, [2, 1]] for i in starts])), found
+        assert np.array_equal(found["labels"][:, 0], rows[starts + 5, 2]), found
+        mixed = dl_tools.read_shard(glob.glob("shuffled*.dls")[0])  # runs of windows in another order
+        assert np.array_equal(np.unique(mixed["features"], axis=0), np.unique(found["features"], axis=0))
+    print("series: windows are arrays")
 
 
 def check_model():
@@ -96,6 +124,8 @@ def check_model():
     inner = inner if isinstance(inner, np.ndarray) else inner["dense1"]
     assert np.abs(inner - hidden).max() < 1e-6
     evaluation = dl_tools.evaluate(model, "train.dls")
+    assert evaluation["metrics"] == evaluation.metrics
+    fails(lambda: evaluation["nothing"], KeyError, "nothing")
     accuracy = (want.argmax(1) == (features[:, 0] > 0)).mean()
     assert abs(evaluation.metrics["classification"]["accuracy"] - accuracy) < 1e-9
     run = dl_tools.Run("m.safetensors.run")
@@ -106,6 +136,29 @@ def check_model():
         assert shown._repr_html_().startswith("<iframe srcdoc=") and "<script" not in shown._repr_html_()
     run.page(run).save("two.html")
     print("model, predictions, evaluation, history: as NumPy has them")
+
+
+def check_inputs():
+    """A network of two inputs: the sum of what each has."""
+    random = np.random.default_rng(3)
+    past, known = random.normal(size=(60, 4)).astype("f4"), random.normal(size=(60, 2)).astype("f4")
+    dl_tools.write_shard("past.dls", past, past[:, :1].astype("f4"))
+    dl_tools.write_shard("known.dls", known, known[:, :1].astype("f4"))
+    dl_tools.run("dl-shard", "-q", "--zip", "features/past=past.dls", "features/known=known.dls", "labels=past.dls",
+                 "-o", "both")
+    with open("two.json", "w", encoding="utf-8") as file:
+        file.write('{"seed": 1, "inputs": [{"name": "past", "shape": [4]}, {"name": "known", "shape": [2]}], "nodes": ['
+                   '{"name": "all", "type": "merge", "from": ["past", "known"]},'
+                   '{"name": "out", "type": "output", "units": 1, "activation": "identity", "loss": "mean_squared_error"}], "outputs": ["out"]}')
+    dl_tools.run("dl-master", "--net", "two.json", "--data", "both-*.dls", "--normalize", "none", "--local", 1,
+                 "--epochs", 1, "-o", "two.safetensors", said=lambda line: None, progress=False)
+    model = dl_tools.read_model("two.safetensors")
+    want = np.concatenate([past, known], 1) @ model["out/weight"].T + model["out/bias"]
+    got = dl_tools.infer(model, {"known": known, "past": past})
+    scale, shift = past[:, 0].std(), past[:, 0].mean()  # labels are standardized
+    assert np.abs(got - want * scale - shift).max() < 1e-5, (got, want)
+    fails(lambda: dl_tools.infer(model, {"known": known[1:], "past": past}), ValueError, "one number of examples")
+    print("several inputs: by their names")
 
 
 def check_errors():
@@ -145,7 +198,9 @@ def main():
         check_shards()
         check_unpacking()
         check_ragged()
+        check_windows()
         check_model()
+        check_inputs()
         check_errors()
         check_notebook()
         os.chdir("/")

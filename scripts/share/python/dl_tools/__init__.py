@@ -11,5 +11,7 @@ from dl_tools.runs import Run, events
 from dl_tools.shards import metadata, read_records, read_shard, write_shard
 from dl_tools.tools import Result, ToolError, run
 
+__version__ = "0.2.0"
+
 __all__ = ["Evaluation", "Model", "Page", "Result", "Run", "ToolError", "evaluate", "events",
            "infer", "metadata", "read_model", "read_records", "read_shard", "run", "write_shard"]

@@ -14,9 +14,10 @@ def infer(model, array, *, options=()):
     """What the model says of each example of an array: outputs [examples, ...].
 
     model: a path, or a Model.  options: further words for dl-infer, as
-    ("--output-of", "dense1").  Several outputs of a network are a dict by their names.
+    ("--output-of", "dense1").  Of several inputs array is a dict by their names, and several
+    outputs of a network are one.
     """
-    stream = shards.write_shard(None, array)
+    stream = _together(array) if isinstance(array, dict) else shards.write_shard(None, array)
     said = tools.run("dl-infer", "-q", "--model", getattr(model, "path", model), "--format", "dls",
                      "--no-provenance", *options, input=stream)
     records = [arrays for _, arrays in shards.read_records(bytes(said))]
@@ -26,8 +27,30 @@ def infer(model, array, *, options=()):
     return found[""] if list(found) == [""] else found
 
 
+def _together(arrays):
+    """A stream of several inputs: an example of each beside the others'."""
+    counts = {name: len(array) for name, array in arrays.items()}
+    if len(set(counts.values())) != 1:
+        raise ValueError(f"want inputs with one number of examples, got {counts}")
+    with tempfile.TemporaryDirectory() as folder:
+        words = []
+        for index, (name, array) in enumerate(arrays.items()):
+            path = os.path.join(folder, f"{index}.dls")
+            shards.write_shard(path, array)
+            words.append(f"features/{name}={path}" if len(arrays) > 1 else f"features={path}")
+        whole = os.path.join(folder, "all")
+        tools.run("dl-shard", "-q", "--no-provenance", "-n", 1, "-o", whole, "--zip", *words)
+        with open(whole + "-000.dls", "rb") as file:
+            return file.read()
+
+
 class Evaluation(dict):
-    """A report of dl-eval; a notebook shows its page."""
+    """A report of dl-eval, with "metrics" by kind; a notebook shows its page."""
+
+    def __missing__(self, key):
+        if key == "metrics":
+            return self.metrics
+        raise KeyError(key)
 
     @property
     def metrics(self):

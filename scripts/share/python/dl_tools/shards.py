@@ -13,8 +13,8 @@ END = b"DLS-END\n"
 def read_records(source):
     """Yields (metadata, arrays) of each record of a shard: a path, or its bytes.
 
-    Encoded tensors are decoded: sequences are padded and have a mask, JPEG files are
-    pixels (by Pillow).  Raises ValueError for a stream that is damaged or cut short.
+    Encoded tensors are decoded: sequences are padded and have a mask, windows are cut of
+    their series, JPEG files are pixels (by Pillow).  Raises ValueError for a stream that is damaged or cut short.
     """
     data = source
     name = "the stream"
@@ -54,7 +54,7 @@ def metadata(source):
 def write_shard(path, features, labels=None, *, classes=None, ids=None):
     """Writes arrays as a shard, by dl-preprocess raw; the path may be None for bytes.
 
-    labels: class numbers (integers), or numbers to predict (floats).
+    labels: class numbers (integers), names of classes (with classes=), or numbers to predict (floats).
     classes: their names, or their number; the default is the largest label and one.
     ids: names of the examples.
     """
@@ -95,6 +95,15 @@ def _labels(labels, classes, count, kind):
         labels = np.ascontiguousarray(labels.reshape(count, -1), f"<f{width}")
         return (["--regression", "--targets", labels.shape[1]],
                 labels.view("u1").reshape(count, -1))
+    if not np.issubdtype(labels.dtype, np.integer) and labels.dtype != bool:
+        if classes is None or isinstance(classes, int):
+            raise ValueError(f"labels must be numbers, got {labels.flat[0]!r}; give classes=[...], "
+                             "the names in their order")
+        numbers = {name: number for number, name in enumerate(classes)}
+        unknown = [name for name in labels.flat if name not in numbers]
+        if unknown:
+            raise ValueError(f"the label {unknown[0]!r} is not among the classes")
+        labels = np.array([numbers[name] for name in labels.flat], "i4")
     if classes is None:
         classes = int(labels.max()) + 1
     named = classes if isinstance(classes, int) else ",".join(classes)
@@ -114,11 +123,15 @@ def _decoded_facts(facts):
 def _decoded(arrays, schema):
     result = {}
     for name, array in arrays.items():
-        if name.endswith(".offsets"):
+        if name.endswith((".offsets", ".windows")):
             continue
         encoding = schema.get(name, {}).get("encoding")
         if encoding is None:
             result[name] = array
+            continue
+        if encoding == "series":
+            result.update((view, _windows(array, arrays[name + ".windows"], field))
+                          for view, field in schema.items() if field.get("encoding") == "window")
             continue
         offsets = arrays[name + ".offsets"]
         parts = [array[first:last] for first, last in zip(offsets, offsets[1:])]
@@ -136,6 +149,26 @@ def _decoded(arrays, schema):
         else:
             raise ValueError(f"the encoding '{encoding}' is not known")
     return result
+
+
+def _windows(series, runs, field):
+    """A tensor of each window, which begins field["first"] rows into it: a view of the series
+    if there is one run of windows and nothing to choose of a row."""
+    columns, shape = list(field["columns"]), field["shape"]
+    if columns == list(range(series.shape[1])):
+        columns = slice(None)
+    rows = int(np.prod(shape, dtype=np.int64)) // max(1, len(field["columns"]))
+    parts = []
+    for first, step, count in runs.tolist():
+        begin = first + field["first"]
+        end = begin + step * (count - 1) + rows
+        if min(first, field["first"]) < 0 or min(step, count) < 1 or end > len(series):
+            raise ValueError("windows outside their series")
+        cut = np.lib.stride_tricks.sliding_window_view(series[begin:end], rows, axis=0)
+        parts.append(np.moveaxis(cut[::step], -1, 1)[:, :, columns])
+    whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    kind = {"I32": "i4"}.get(field.get("dtype"), whole.dtype)
+    return whole.reshape(len(whole), *shape).astype(kind, copy=False)
 
 
 def _picture(part, shape):
