@@ -61,7 +61,7 @@ struct Args {
 
 void declare(dl::cli::Options& opt, Args& a) {
   opt.add("output,o", &a.output, "FILE",
-          "page (.html) or picture (.svg, .png) to write");
+          "page (.html) to write, or of runs a picture (.svg, .png)");
   opt.add("data", &a.data, "FILE",
           "CSV table to write with every number that is drawn");
   opt.add("tensorboard", &a.tensorboard, "DIR",

@@ -3,6 +3,7 @@
 #include "libcore/plot/report_page.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <numeric>
@@ -75,6 +76,33 @@ void add_outputs_table(Page& page, const Json& evaluation) {
   page.table(head, rows, "Each class or output", outputs.size() > 12);
 }
 
+// As dl-eval prints it.
+void add_forecast(Page& page, const Json& evaluation) {
+  static const std::vector<std::string> names = {"mae", "rmse", "smape",
+                                                 "mase"};
+  Cells rows;
+  const auto add = [&](const std::string& column, const Json& metrics) {
+    for (const auto& [prefix, forecaster] :
+         {std::pair("", "model"), std::pair("naive_", "naive"),
+          std::pair("seasonal_", "seasonal naive")}) {
+      rows.push_back({column, forecaster});
+      for (const std::string& name : names) {
+        const double value = number(metrics, (prefix + name).c_str());
+        rows.back().push_back(std::isfinite(value) ? readable_number(value)
+                                                   : "–");
+      }
+    }
+  };
+  const Json& metrics = evaluation.at("metrics");
+  const Json outputs = part(metrics, "outputs");
+  for (std::size_t i = 0; i < outputs.size() && i < 1000; ++i)
+    add(output_name(evaluation, i), outputs[i]);
+  if (outputs.size() != 1) add("mean", metrics);
+  std::vector<std::string> head = {"Column", "Forecast"};
+  head.insert(head.end(), names.begin(), names.end());
+  page.table(head, rows, "Forecasts");
+}
+
 // Rows are classes, columns predictions; the share is that of the row.
 void add_confusion(Page& page, const Json& evaluation) {
   std::map<std::pair<std::size_t, std::size_t>, double> counts;
@@ -143,6 +171,7 @@ void add_evaluation(Page& page, const Json& evaluation,
   if (kind == "calibration")
     page.charts(calibration_charts(evaluation, id + "-"));
   if (kind == "classification") add_confusion(page, evaluation);
+  if (kind == "forecast") return add_forecast(page, evaluation);
   add_metrics_table(page, metrics);
   add_outputs_table(page, evaluation);
 }
