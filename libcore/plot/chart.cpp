@@ -260,7 +260,7 @@ std::string to_figure(const Chart& chart) {
   if (!chart.note.empty())
     out += "<p class=\"note\">" + escaped(chart.note) + "</p>";
   if (chart.empty()) return out + "<p class=\"note\">No numbers.</p></figure>";
-  if (chart.lines.size() > 1) {
+  if (chart.lines.size() > 1 || chart.of_several) {
     out += "<div class=\"legend\">";
     for (std::size_t i = 0; i < chart.lines.size(); ++i)
       out += "<button type=\"button\" class=\"" + color_of(chart.lines[i]) +

@@ -33,8 +33,9 @@ struct Chart {
   // Bounds; NaN: those of the points.
   double x_low = std::numeric_limits<double>::quiet_NaN(), x_high = x_low;
   double y_low = x_low, y_high = x_low;
-  std::string note = {};  // below the title; or ""
-  bool diagonal = false;  // draws that of chance
+  std::string note = {};    // below the title; or ""
+  bool diagonal = false;    // draws that of chance
+  bool of_several = false;  // runs: a single line has a legend, too
   // Vertical lines: place and name.
   std::vector<std::pair<double, std::string>> marks = {};
 

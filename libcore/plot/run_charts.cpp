@@ -39,6 +39,7 @@ struct Maker {
     return alone() ? what : names[run] + (what.empty() ? "" : " " + what);
   }
 
+  bool exchanges() const;  // whether any run has anything to exchange
   Chart loss_of_batches() const;
   Chart loss_of_epochs() const;
   std::vector<Chart> metrics() const;
@@ -60,6 +61,21 @@ void add_line(Chart& chart, std::string name, const Points& points,
     chart.lines.push_back({std::move(name), std::move(curve), color, style});
 }
 
+bool Maker::exchanges() const {
+  const auto above = [](const auto& one, const char* key, double bound) {
+    const auto at = one.values.find(key);
+    return at != one.values.end() && at->second > bound;
+  };
+  return std::ranges::any_of(runs, [&](const Run& run) {
+    return std::ranges::any_of(
+               run.history().exchanges,
+               [&](const auto& one) { return above(one, "bytes", 0); }) ||
+           std::ranges::any_of(run.history().rounds, [&](const auto& one) {
+             return above(one, "bytes", 0) || above(one, "replicas", 1);
+           });
+  });
+}
+
 Chart Maker::loss_of_batches() const {
   Chart chart{.id = "loss-batches",
               .title = "Training loss by mini-batch",
@@ -69,10 +85,17 @@ Chart Maker::loss_of_batches() const {
   for (std::size_t r = 0; r < runs.size(); ++r) {
     Points raw;
     double batches = 0;
-    for (const Commit& commit : runs[r].history().commits)
+    std::int64_t most = 1;  // mini-batches of a commit
+    for (const Commit& commit : runs[r].history().commits) {
+      most = std::max(most, commit.count);
       raw.add(batches += static_cast<double>(commit.count), commit.loss);
+    }
     if (alone())
-      add_line(chart, "each mini-batch", raw, r, Line::Style::kFaint);
+      add_line(chart,
+               most == 1
+                   ? std::string("each mini-batch")
+                   : "means of up to " + std::to_string(most) + " mini-batches",
+               raw, r, Line::Style::kFaint);
     const double points =
         std::clamp(static_cast<double>(raw.y.size()) / 50, 2.0, 1000.0);
     const std::vector<double> smooth = smoothed(raw.y, points);
@@ -299,10 +322,12 @@ std::vector<Group> charts_of(const std::vector<Run>& runs) {
       make.of_rounds("replicas", "Replicas that agree", "replicas", "replicas"),
       make.of_rounds("residual", "Residual", "sum of the replicas' norms",
                      "residual")};
+  if (!make.exchanges()) exchange.charts.clear();
   Group layers{"layers", "Layers", {}};
   if (make.alone()) layers.charts = summary_charts(runs[0]);
   std::vector<Group> groups;
   for (Group* group : {&training, &layers, &speed, &exchange}) {
+    for (Chart& chart : group->charts) chart.of_several = !make.alone();
     std::erase_if(group->charts,
                   [](const Chart& chart) { return chart.empty(); });
     if (!group->charts.empty()) groups.push_back(std::move(*group));

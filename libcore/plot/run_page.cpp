@@ -22,6 +22,17 @@ constexpr std::size_t kMostRows = 200;  // of events
 
 using Rows = std::vector<std::vector<std::string>>;
 
+// A setting or number of a report; of a long list the first numbers.
+std::string cell_of(const std::string& value) {
+  constexpr std::ptrdiff_t kMostNumbers = 6;
+  const auto commas = std::ranges::count(value, ',');
+  if (!value.starts_with('[') || commas < kMostNumbers) return value;
+  std::size_t at = 0;
+  for (int i = 0; i < 3; ++i) at = value.find(',', at) + 1;
+  return value.substr(0, at) + " … (" +
+         grouped(static_cast<double>(commas + 1)) + ")]";
+}
+
 std::string state_of(const History& history) {
   if (!history.report.is_null()) {
     const std::string reason = text(history.report, "reason");
@@ -169,7 +180,7 @@ void add_network(Page& page, const Run& run) {
 void add_settings(Page& page, const Run& run) {
   Rows rows;
   for (const auto& [name, value] : run.settings())
-    rows.push_back({name, value});
+    rows.push_back({name, cell_of(value)});
   if (rows.empty()) return;
   page.section("settings", "Settings");
   page.table({"Setting", "Value"}, rows, "Settings", true);
@@ -193,7 +204,8 @@ void add_differences(Page& page, const std::vector<Run>& runs) {
         static_cast<std::ptrdiff_t>(values.size()))
       continue;
     rows.push_back({key});
-    rows.back().insert(rows.back().end(), values.begin(), values.end());
+    for (const std::string& value : values)
+      rows.back().push_back(cell_of(value));
   }
   if (rows.empty()) return page.note("All settings are the same.");
   std::vector<std::string> head = {"Setting"};
@@ -208,14 +220,14 @@ void add_report(Page& page, const History& history) {
     if (key == "history" || key == "event" || key == "workers") continue;
     if (!value.is_object()) {
       rows.push_back({key, value.is_string() ? value.get<std::string>()
-                                             : dump_json(value)});
+                                             : cell_of(dump_json(value))});
       continue;
     }
     for (const auto& [inner, one] : value.items())
       if (inner != "workers")
         rows.push_back({key + "." + inner, one.is_string()
                                                ? one.get<std::string>()
-                                               : dump_json(one)});
+                                               : cell_of(dump_json(one))});
   }
   page.section("report", "Final report");
   page.table({"Key", "Value"}, rows, "Final report", true);
