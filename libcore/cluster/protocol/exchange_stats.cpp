@@ -32,6 +32,7 @@ void ExchangeStats::add(const ExchangeStats& later) {
   inbox = std::max(inbox, later.inbox);
   outbox = std::max(outbox, later.outbox);
   cpu += later.cpu;
+  measured += later.measured;
   memory = std::max(memory, later.memory);
   if (later.residual.back() > 0) residual = later.residual;
   applied += later.applied;
@@ -41,12 +42,12 @@ void ExchangeStats::add(const ExchangeStats& later) {
 
 Json ExchangeStats::to_json() const {
   return {
-      {"batches", batches},   {"updates", updates}, {"bytes", bytes},
-      {"elements", elements}, {"quanta", quanta},   {"threshold", threshold},
-      {"compute", compute},   {"encode", encode},   {"decode", decode},
-      {"wait", wait},         {"idle", idle},       {"inbox", inbox},
-      {"outbox", outbox},     {"cpu", cpu},         {"memory", memory},
-      {"residual", residual}};
+      {"batches", batches},   {"updates", updates},  {"bytes", bytes},
+      {"elements", elements}, {"quanta", quanta},    {"threshold", threshold},
+      {"compute", compute},   {"encode", encode},    {"decode", decode},
+      {"wait", wait},         {"idle", idle},        {"inbox", inbox},
+      {"outbox", outbox},     {"cpu", cpu},          {"measured", measured},
+      {"memory", memory},     {"residual", residual}};
 }
 
 ExchangeStats ExchangeStats::from_json(const Json& object) {
@@ -54,7 +55,7 @@ ExchangeStats ExchangeStats::from_json(const Json& object) {
   const JsonView json(object, Code::kProtocol, "exchange");
   json.only({"batches", "updates", "bytes", "elements", "quanta", "threshold",
              "compute", "encode", "decode", "wait", "idle", "inbox", "outbox",
-             "cpu", "memory", "residual"});
+             "cpu", "measured", "memory", "residual"});
   if (object.empty()) return s;
   s.batches = json.at("batches").integer(0, kMost);
   s.updates = json.at("updates").integer(0, kMost);
@@ -70,6 +71,7 @@ ExchangeStats ExchangeStats::from_json(const Json& object) {
   s.inbox = json.at("inbox").integer(0, kMost);
   s.outbox = json.at("outbox").integer(0, kMost);
   s.cpu = at_least_zero(json.at("cpu"));
+  s.measured = at_least_zero(json.at("measured"));
   s.memory = json.at("memory").integer(0, kMost);
   const JsonView quantiles = json.at("residual");
   if (quantiles.size() != s.residual.size())
@@ -93,22 +95,23 @@ double ExchangeStats::share(double part) const {
 
 Json ExchangeStats::summary() const {
   const double ms = 1000;
-  return {{"batches", batches},
-          {"updates", updates},
-          {"bytes", bytes},
-          {"threshold", per(threshold, updates)},
-          {"density", density()},
-          {"residual", residual},
-          {"staleness",
-           {{"mean", per(staleness, applied)}, {"max", staleness_max}}},
-          {"queues", {{"inbox", inbox}, {"outbox", outbox}}},
-          {"compute_ms", per(ms * compute, batches)},
-          {"encode_ms", per(ms * encode, batches)},
-          {"decode_ms", per(ms * decode, batches)},
-          {"wait", share(wait)},
-          {"idle", share(idle)},
-          {"cores", share(cpu)},
-          {"memory", memory}};
+  Json means = {{"batches", batches},
+                {"updates", updates},
+                {"bytes", bytes},
+                {"threshold", per(threshold, updates)},
+                {"density", density()},
+                {"residual", residual},
+                {"staleness",
+                 {{"mean", per(staleness, applied)}, {"max", staleness_max}}},
+                {"queues", {{"inbox", inbox}, {"outbox", outbox}}},
+                {"compute_ms", per(ms * compute, batches)},
+                {"encode_ms", per(ms * encode, batches)},
+                {"decode_ms", per(ms * decode, batches)},
+                {"wait", share(wait)},
+                {"idle", share(idle)}};
+  if (measured > 0) means["cores"] = cpu / measured;
+  if (memory > 0) means["memory"] = memory;
+  return means;
 }
 
 void ExchangeMeter::add(const ExchangeStats& stats) {

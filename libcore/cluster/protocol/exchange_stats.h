@@ -26,6 +26,7 @@ struct ExchangeStats {
   double compute = 0, encode = 0, decode = 0, wait = 0, idle = 0;
   std::int64_t inbox = 0, outbox = 0;  // longest queues seen
   double cpu = 0;           // seconds of all cores that the process used
+  double measured = 0;      // seconds in which it did; 0: not measured
   std::int64_t memory = 0;  // most bytes of it that were in memory
   // |residual|: quantiles of the last sample, at kQuantiles.
   static constexpr std::array<double, 4> kQuantiles = {0.5, 0.95, 0.99, 0.999};
@@ -47,7 +48,9 @@ struct ExchangeStats {
   double density() const;           // quanta per element
   double seconds() const;           // all seconds of the compute thread
   double share(double part) const;  // part / seconds(); 0 if there are none
-  Json summary() const;             // means and shares, for events and reports
+  // Means and shares, for events and reports.  Without a measurement there are
+  // no cores and no memory.
+  Json summary() const;
 };
 
 // Counted by the compute thread, told by the main thread.  Thread-safe.

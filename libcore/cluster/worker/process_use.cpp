@@ -12,6 +12,9 @@
 namespace dl::cluster {
 namespace {
 
+// Seconds; of less the kernel's counts say little.
+constexpr double kShortest = 0.1;
+
 double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) +
          1e-6 * static_cast<double>(time.tv_usec);
@@ -27,13 +30,23 @@ std::int64_t resident_bytes() {
   return std::max(0LL, pages) * ::sysconf(_SC_PAGESIZE);
 }
 
-}  // namespace
-
-ExchangeStats ProcessUse::take() {
+double cpu_seconds() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
-  const double cpu = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+  return seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+}
+
+}  // namespace
+
+ProcessUse::ProcessUse(dl::Clock& clock)
+    : clock_(clock), told_(cpu_seconds()), told_at_(clock.seconds()) {}
+
+ExchangeStats ProcessUse::take() {
   ExchangeStats stats;
+  const double now = clock_.seconds();
+  if (now < told_at_ + kShortest) return stats;
+  const double cpu = cpu_seconds();
+  stats.measured = now - std::exchange(told_at_, now);
   stats.cpu = std::max(0.0, cpu - std::exchange(told_, cpu));
   stats.memory = resident_bytes();
   return stats;

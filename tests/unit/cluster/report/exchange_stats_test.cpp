@@ -23,6 +23,7 @@ ExchangeStats some() {
   s.wait = 1;
   s.inbox = 7;
   s.cpu = 2;
+  s.measured = 5;
   s.memory = 5000;
   s.residual = {1, 2, 3, 4};
   return s;
@@ -42,9 +43,17 @@ TEST_CASE("statistics of the exchange survive the way and add up") {
   CHECK(means["threshold"] == 0.25);
   CHECK(means["compute_ms"] == 750.0);
   CHECK(means["wait"] == 0.25);
-  CHECK(means["cores"] == 0.5);
+  CHECK(means["cores"] == 0.4);
   CHECK(means["memory"] == 5000);  // the most
   CHECK(means["residual"] == Json({1.0, 2.0, 3.0, 4.0}));
+}
+
+TEST_CASE("cores and memory are told where they were measured alone") {
+  ExchangeStats s;
+  s.batches = 3;
+  s.compute = 0.1;
+  CHECK_FALSE(s.summary().contains("cores"));
+  CHECK_FALSE(s.summary().contains("memory"));
 }
 
 TEST_CASE("statistics that make no sense are refused") {
@@ -56,6 +65,7 @@ TEST_CASE("statistics that make no sense are refused") {
   refused("batches", -1);
   refused("wait", -0.5);
   refused("cpu", -1);
+  refused("measured", -1);
   refused("memory", 1.5);
   refused("residual", Json::array({1, 2}));
   refused("surplus", 1);
