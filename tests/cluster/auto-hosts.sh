@@ -12,14 +12,15 @@ finish a
 finish b
 check m.safetensors.run
 number='[0-9]+(,[0-9]{3})*'
+# Sync that is nearly as fast as sharing is taken as well, with a word of why.
 said() {
-  grep -oE "auto: $1, $number examples/s expected of 2 workers; $2 $number\$" m.err
+  grep -oE "auto: $1, $number examples/s expected of 2 workers; $2 $number$3\$" m.err
 }
 mode=$(python3 -c '
 import json; print(json.load(open("m.safetensors.run/run.json"))["settings"]["mode"])')
 case $mode in
-  sharing) said sharing sync >/dev/null || fail "what was said" ;;
-  sync) said sync sharing >/dev/null || fail "what was said" ;;
+  sharing) said sharing sync '' >/dev/null || fail "what was said" ;;
+  sync) said sync sharing '(, which is not exact)?' >/dev/null || fail "what was said" ;;
   *) fail "mode $mode" ;;
 esac
 grep -c 'has chosen its mode; joining again' a.err b.err
