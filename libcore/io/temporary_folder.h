@@ -11,7 +11,7 @@
 
 #include "libcore/base/error.h"
 
-namespace dl::cluster {
+namespace dl::io {
 
 // Made in the folder for temporary files; removed with all that is in it.
 class TemporaryFolder {
@@ -19,7 +19,7 @@ class TemporaryFolder {
   // Throws Error: kCantCreate.
   TemporaryFolder() {
     std::string name =
-        (std::filesystem::temp_directory_path() / "dl-master-XXXXXX").string();
+        (std::filesystem::temp_directory_path() / "dl-XXXXXX").string();
     if (!::mkdtemp(name.data()))
       throw Error{Code::kCantCreate, "cannot make the folder '" + name + "'"};
     path_ = name;
@@ -37,6 +37,6 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace dl::cluster
+}  // namespace dl::io
 
 #endif  // DL_LIBCORE_IO_TEMPORARY_FOLDER_H_

@@ -43,7 +43,7 @@ std::string read_to_end(int from) {
 }  // namespace
 
 std::string to_png(const std::string& svg) {
-  const cluster::TemporaryFolder folder;
+  const io::TemporaryFolder folder;
   const std::string path = (folder.path() / "picture.svg").string();
   const auto sink = io::open_sink(path);
   sink->write(std::as_bytes(std::span(svg)));

@@ -103,7 +103,7 @@ void check_files(const MasterOptions& options) {
 
 // Nothing is kept, so the run directory is a passing one.
 Outcome estimate(MasterOptions options, const Log& log) {
-  const TemporaryFolder folder;
+  const io::TemporaryFolder folder;
   options.run = folder.path().string();
   options.output = (folder.path() / "model").string();
   check_files(options);

@@ -270,7 +270,7 @@ void Master::choose(std::span<const RouterSocket::Incoming> first) {
 }
 
 std::int64_t Master::measure(std::span<const RouterSocket::Incoming> first) {
-  const TemporaryFolder folder;
+  const io::TemporaryFolder folder;
   measuring_ = true;
   events_.emplace((folder.path() / "events.jsonl").string(), run_,
                   store_.incarnation(), log_);

@@ -36,7 +36,7 @@ class LocalSocket {
   static constexpr std::size_t kLongest = 100;
 
   std::filesystem::path path_;
-  std::optional<TemporaryFolder> folder_;
+  std::optional<io::TemporaryFolder> folder_;
 };
 
 }  // namespace dl::cluster

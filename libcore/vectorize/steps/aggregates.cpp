@@ -28,8 +28,8 @@ class CountOf : public Reduced {
 // Sum, mean, deviation: in one pass, each correction carried along.
 class MomentsOf : public Reduced {
  public:
-  enum What { kSum, kMean, kVariance, kDeviation };
-  explicit MomentsOf(What what) : what_(what) {}
+  enum Moment { kSum, kMean, kVariance, kDeviation };
+  explicit MomentsOf(Moment moment) : moment_(moment) {}
   void take(const TakenValue& taken) override {
     const Value& value = taken.value;
     if (value.missing) return;
@@ -46,7 +46,7 @@ class MomentsOf : public Reduced {
   Value result() const override {
     if (count_ == 0) return {};
     const double sum = sum_ + rest_;
-    switch (what_) {
+    switch (moment_) {
       case kSum:
         return Value::of_result(sum);
       case kMean:
@@ -60,7 +60,7 @@ class MomentsOf : public Reduced {
   }
 
  private:
-  What what_;
+  Moment moment_;
   double count_ = 0, sum_ = 0, rest_ = 0, mean_ = 0, squares_ = 0;
 };
 

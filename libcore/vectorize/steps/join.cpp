@@ -35,7 +35,7 @@ class JoinStep : public Step {
     for (const std::string& name : take_) {
       if (std::ranges::find(on_, name) != on_.end())
         bad_config("\"on\" and \"take\" both have " + in_quotes(name));
-      slots_.push_back(columns.make(name, ValueType::kAny));
+      slots_.push_back(columns.add(name, ValueType::kAny));
     }
   }
 
@@ -150,7 +150,8 @@ const StepType join_step = {
     .keys = {{"join", KeyKind::kText, "", "The file."},
              {"on", KeyKind::kColumns, "",
               "The columns of the key, in both; keys are compared as texts."},
-             {"take", KeyKind::kColumns, "", "The columns of the file."},
+             {"take", KeyKind::kColumns, "",
+              "The columns of the file; the table has none of their names."},
              {.name = "how",
               .kind = KeyKind::kOneOf,
               .fallback = "\"left\"",

@@ -49,6 +49,16 @@ std::size_t StepColumns::make(const std::string& name, ValueType type) {
   return slot;
 }
 
+std::size_t StepColumns::add(const std::string& name, ValueType type) {
+  if (has(name))
+    bad_config("there is a column " + in_quotes(name) +
+               " already; drop or rename it first");
+  const bool was_dropped = gone_.contains(name) || !closed_by_.empty();
+  const std::size_t slot = make(name, type);
+  if (!was_dropped) added_.push_back({name, place_, slot});
+  return slot;
+}
+
 void StepColumns::remove(const std::string& name) {
   (void)need(name);
   std::erase_if(columns_, [&](const auto& c) { return c.name == name; });

@@ -22,7 +22,8 @@ struct StepColumn {
 
 class StepColumns {
  public:
-  // A column of the input that something takes, and where a row has it.
+  // A column that something takes of the input or adds to it, and where a row
+  // has it.
   struct Taken {
     std::string name, by;
     std::size_t slot;
@@ -37,6 +38,9 @@ class StepColumns {
   bool has(std::string_view name) const { return find(name) != nullptr; }
   // A new column, or another one in place of that of this name.
   std::size_t make(const std::string& name, ValueType type);
+  // A new column, where there is none of this name.
+  // Throws Error: kConfig, a step made or read one.
+  std::size_t add(const std::string& name, ValueType type);
   void remove(const std::string& name);
   void rename(const std::map<std::string, std::string>& names);
   // Keeps these alone; all others are gone.
@@ -48,6 +52,8 @@ class StepColumns {
 
   const std::vector<StepColumn>& all() const { return columns_; }
   const std::vector<Taken>& taken() const { return taken_; }
+  // New columns that the input may not have.
+  const std::vector<Taken>& added() const { return added_; }
   std::size_t slots() const { return slots_; }
 
  private:
@@ -55,7 +61,7 @@ class StepColumns {
 
   std::string place_;
   std::vector<StepColumn> columns_;  // that are known by now
-  std::vector<Taken> taken_;
+  std::vector<Taken> taken_, added_;
   std::map<std::string, std::string> gone_;  // columns, and the step that took
   std::string closed_by_;  // the step that kept nothing else, or ""
   std::size_t slots_ = 0;

@@ -4,6 +4,7 @@
 #include <deque>
 #include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/number_format.h"
 
@@ -18,6 +19,11 @@ class StepsSource : public RecordSource {
         taken_.emplace_back(taken.name);
         slots_.push_back(taken.slot);
       }
+    const std::vector<std::string> there = source_->columns();
+    for (const StepColumns::Taken& added : chain_.columns_.added())
+      if (std::ranges::find(there, added.name) != there.end())
+        bad_data(added.by + ": the table has a column " +
+                 in_quotes(added.name) + " already; drop or rename it first");
     std::vector<std::string> names = chain_.names_;
     names.emplace_back(kPlaceColumn);
     names_ = std::make_shared<const ColumnNames>(names);

@@ -53,6 +53,11 @@ status table '[{"let": "x", "be": "city * 2"}]' 'text(x)'
 status table '[{"join": "pipe:touch ran", "on": "city", "take": "zip"}]' name
 status table '[{"join": "no.csv", "on": "city", "take": "zip"}]' name
 status table '[{"join": "zip.csv", "on": "city", "take": "zap"}]' name
+# A column is not replaced in silence, whether a step has seen it or not.
+printf 'city,n\nBerlin,70\n' >n.csv
+status table '[{"join": "n.csv", "on": "city", "take": "n"}]' 'text(n)'
+status table '[{"where": "n > 1"}, {"join": "n.csv", "on": "city", "take": "n"}]' 'text(n)'
+status table '[{"drop": "n"}, {"join": "n.csv", "on": "city", "take": "n"}]' "coalesce(text(n), '-')"
 status table '[{"group_by": "city", "take": {"s": "summe(n)"}}]' city
 status table '[{"group_by": "city", "take": {"s": "sum(n)"}}]' name
 ls ran 2>/dev/null
