@@ -297,21 +297,22 @@ def group_by(draw, table):
 
 
 def join(draw, table):
-    keys = [name for name in of_kind(table, "text") if name != "note"]
+    keys = of_kind(table, "text")
     if not keys or len(table) > 500:
         return let(draw, table)
     key = draw.choice(keys)
+    number = next(i for i in range(99) if f"size{i}" not in table and f"note{i}" not in table)
+    size, note = f"size{number}", f"note{number}"
     other = pd.DataFrame({key: pd.array(["a", "b", "red", "red", "zz"], "string"),
-                          "size_of": pd.array([1.0, 2.0, 3.0, 4.0, 5.0], "Float64"),
-                          "note": pd.array(["u", None, "v", "w", "t"], "string")})
-    path = f"{key}.csv"
+                          size: pd.array([1.0, 2.0, 3.0, 4.0, 5.0], "Float64"),
+                          note: pd.array(["u", None, "v", "w", "t"], "string")})
+    path = f"{key}{number}.csv"
     other.to_csv(path, index=False)
     how = draw.choice(["left", "inner", "left"])
-    rest = table.drop(columns=[c for c in ("size_of", "note") if c in table and c != key])
-    made = rest.merge(other, on=key, how=how)
+    made = table.merge(other, on=key, how=how)
     if len(made) < 3:
         return let(draw, table)
-    return {"join": path, "on": key, "take": ["size_of", "note"], "how": how}, made
+    return {"join": path, "on": key, "take": [size, note], "how": how}, made
 
 
 def sort(draw, table):
