@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "libcore/cluster/run_config/choose_normalizers.h"
 
@@ -13,15 +14,10 @@ namespace {
 
 constexpr std::int64_t kExamples = 2048;  // looked at
 constexpr std::int64_t kFewest = 16;      // in a record that tells
-constexpr double kFar = 0.3;  // between shares of the most frequent class
+// Of the association of records and classes, 0 to 1, as Cramér's V squared.
+constexpr double kFar = 0.3;
 
 using Counts = std::map<double, std::int64_t>;
-
-std::int64_t most_in(const Counts& counts) {
-  std::int64_t most = 0;
-  for (const auto& [kind, count] : counts) most = std::max(most, count);
-  return most;
-}
 
 bool has_classes(const std::string& name, const data::Field& field) {
   using enum tensor::DType;
@@ -36,21 +32,41 @@ class Order {
   void add(const tensor::Tensor& labels) {
     const std::int64_t examples = labels.shape()[0];
     if (examples < kFewest) return;
-    Counts here;
-    for (std::int64_t i = 0; i < examples; ++i) ++here[labels.value(i)];
-    for (const auto& [kind, count] : here) together_[kind] += count;
+    Record& here = records_.emplace_back();
+    here.examples = examples;
+    for (std::int64_t i = 0; i < examples; ++i) ++here.counts[labels.value(i)];
+    for (const auto& [kind, count] : here.counts) together_[kind] += count;
     examples_ += examples;
-    alone_ += most_in(here);
   }
+
+  // Chi-squared of records and classes, less than chance gives it.
   bool is_by_class() const {
-    return examples_ > 0 && static_cast<double>(alone_ - most_in(together_)) >=
-                                kFar * static_cast<double>(examples_);
+    const std::size_t least = std::min(records_.size(), together_.size());
+    if (least < 2) return false;
+    const auto all = static_cast<double>(examples_);
+    double squares = 0;
+    for (const Record& record : records_)
+      for (const auto& [kind, count] : together_) {
+        const auto found = record.counts.find(kind);
+        const auto own = static_cast<double>(
+            found == record.counts.end() ? 0 : found->second);
+        const double usual = static_cast<double>(record.examples) *
+                             static_cast<double>(count) / all;
+        squares += (own - usual) * (own - usual) / usual;
+      }
+    const auto by_chance =
+        static_cast<double>((records_.size() - 1) * (together_.size() - 1));
+    return squares - by_chance >= kFar * static_cast<double>(least - 1) * all;
   }
 
  private:
+  struct Record {
+    std::int64_t examples = 0;
+    Counts counts;
+  };
+  std::vector<Record> records_;
   Counts together_;
   std::int64_t examples_ = 0;
-  std::int64_t alone_ = 0;  // examples of the most frequent class of a record
 };
 
 }  // namespace

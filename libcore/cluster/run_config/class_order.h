@@ -14,8 +14,8 @@ namespace dl::cluster {
 // The remedy, as a clause.
 inline constexpr char kShuffleRemedy[] = "shuffle them: dl-shard --shuffle";
 
-// Whether records have far fewer classes each than together, by some records
-// spread over all of the data.  Passes over damaged ones.
+// Whether classes differ far from record to record, by some records spread over
+// all of the data.  Passes over damaged ones.
 // Throws Error: kNoInput, kIo.
 bool is_in_class_order(MasterData& data);
 

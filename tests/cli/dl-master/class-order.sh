@@ -15,6 +15,8 @@ data ordered <rows.csv
 data mixed --shuffle <rows.csv
 run ordered --eval-data held-000.dls --epochs 2
 run mixed --eval-data held-000.dls --epochs 2
+points 5 90 | sort -t, -k4 -s | data shared # two classes in a record, and one
+run shared --epochs 1 | head -n 1
 points 3 64 | sort -t, -k4 -s | data few # one record mixes them
 run few --epochs 30
 # Labels by chance, of a table that is too small for the network.
