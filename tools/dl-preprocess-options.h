@@ -40,8 +40,8 @@ struct Args {
   dl::vectorize::SeriesChoices series;
   std::int64_t series_window = 0, stride = 1, horizon = 1, gap = 0, season = 1;
   std::string time, time_format, key, every, resample, gaps;
-  std::string recipe, bad_list, part, labels, preview, split, group, list,
-      ledger;
+  std::string part = "1/1";
+  std::string recipe, bad_list, labels, preview, split, group, list, ledger;
   std::string by = "name", decimal, query, table;
   // Recipe of table and series, once it is known.
   std::optional<dl::vectorize::Recipe> made_recipe;
@@ -256,10 +256,10 @@ inline void declare(dl::cli::Options& opt, Args& a, bool about_images) {
   opt.rest(&a.operands);
 }
 
-// "2/3" as {2, 3}; "": {1, 1}.
+// "2/3" as {2, 3}.
 inline std::pair<std::int64_t, std::int64_t> part_of(const std::string& text) {
   std::int64_t part = 1, parts = 1;
-  const auto numbers = dl::vectorize::split(text.empty() ? "1/1" : text, '/');
+  const auto numbers = dl::vectorize::split(text, '/');
   if (numbers.size() != 2 || !dl::vectorize::parse_integer(numbers[0], part) ||
       !dl::vectorize::parse_integer(numbers[1], parts) || part < 1 ||
       part > parts || parts > 1'000'000)

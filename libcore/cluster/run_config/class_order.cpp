@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kExamples = 2048;  // looked at
 constexpr std::int64_t kFewest = 16;      // in a record that tells
-// Of the association of records and classes, 0 to 1, as Cramér's V squared.
+// The association of records and classes, 0 to 1, as Cramér's V squared.
 constexpr double kFar = 0.3;
 
 using Counts = std::map<double, std::int64_t>;

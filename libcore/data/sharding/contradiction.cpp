@@ -118,12 +118,23 @@ Json meaning_of(Json recipe) {
   return {{"tensors", tensors}};
 }
 
+// Drops tensors that the other one lacks: schemas tell of those that matter.
+void keep_common_tensors(Json& recipe, const Json& other) {
+  if (!recipe.contains("tensors") || !other.contains("tensors")) return;
+  Json common = Json::object();
+  for (const auto& [name, tensor] : recipe["tensors"].items())
+    if (other["tensors"].contains(name)) common[name] = tensor;
+  recipe["tensors"] = common;
+}
+
 }  // namespace
 
 std::string difference_of_recipes(Json before, Json next, const Sides& names) {
   if (!before.is_object() || !next.is_object()) return "";
   before = meaning_of(std::move(before));
   next = meaning_of(std::move(next));
+  keep_common_tensors(before, Json(next));
+  keep_common_tensors(next, before);
   const Json changes = Json::diff(before, next);
   if (changes.empty()) return "";
   return names.next + " was made by another recipe than " + names.before +

@@ -281,6 +281,8 @@ class Proposal {
                 "--classes tells");
     const std::vector<std::string> classes =
         given ? ClassLabels(choices_.classes).names() : label.sorted_values();
+    for (const std::string& name : classes)
+      if (!is_utf8(name)) bad_data("--label: " + not_utf8("the class", name));
     if (!given) refuse_twins(label, classes);
     constexpr std::size_t kShown = 6;
     label_sentence_ = "label, " + std::to_string(classes.size()) + " classes";

@@ -26,6 +26,12 @@ struct PictureFormat {
 
 extern const PictureFormat kJpeg, kPng, kWebp, kTiff, kGif, kBmp, kPnm;
 
+// Reads a PNG's numbers as they are stored, [height, width, 1]: of each pixel
+// its grey or its place in the palette.
+// Throws Error: kData, it is no such PNG, or one of 16 bits; std::bad_alloc.
+void read_png_numbers(std::string_view bytes, const DecodeLimits& limits,
+                      Picture& out);
+
 // Throws Error: kData, "has 100000 x 100000 pixels, ...", or a side is 0.
 void check_pixels(std::int64_t width, std::int64_t height,
                   const DecodeLimits& limits);

@@ -44,19 +44,26 @@ void leave_out_alpha(std::span<const std::uint8_t> from, Picture& out) {
     for (std::size_t c = 0; c < wanted; ++c) out.pixels[o++] = from[i + c];
 }
 
+using Png = std::unique_ptr<spng_ctx, void (*)(spng_ctx*)>;
+
+Png open_png(std::string_view bytes, const DecodeLimits& limits,
+             spng_ihdr& header) {
+  Png png(::spng_ctx_new(0), ::spng_ctx_free);
+  if (png == nullptr) throw std::bad_alloc();
+  ::spng_set_chunk_limits(png.get(), kMaxChunk, kMaxChunks);
+  // A text that is damaged is none of the picture.
+  ::spng_set_crc_action(png.get(), SPNG_CRC_ERROR, SPNG_CRC_DISCARD);
+  check_png(::spng_set_png_buffer(png.get(), bytes.data(), bytes.size()));
+  check_png(::spng_get_ihdr(png.get(), &header));
+  check_pixels(header.width, header.height, limits);
+  return png;
+}
+
 void read_png(std::string_view bytes, const DecodeLimits& limits,
               Picture& out) {
-  const std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> owner(::spng_ctx_new(0),
-                                                             ::spng_ctx_free);
-  spng_ctx* png = owner.get();
-  if (png == nullptr) throw std::bad_alloc();
-  ::spng_set_chunk_limits(png, kMaxChunk, kMaxChunks);
-  // A text that is damaged is none of the picture.
-  ::spng_set_crc_action(png, SPNG_CRC_ERROR, SPNG_CRC_DISCARD);
-  check_png(::spng_set_png_buffer(png, bytes.data(), bytes.size()));
   spng_ihdr header{};
-  check_png(::spng_get_ihdr(png, &header));
-  check_pixels(header.width, header.height, limits);
+  const Png owner = open_png(bytes, limits, header);
+  spng_ctx* png = owner.get();
   const bool grey = header.color_type == SPNG_COLOR_TYPE_GRAYSCALE ||
                     header.color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA;
   const bool alpha = header.color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA ||
@@ -93,6 +100,34 @@ std::string png_library() {
 }
 
 }  // namespace
+
+void read_png_numbers(std::string_view bytes, const DecodeLimits& limits,
+                      Picture& out) {
+  if (!is_png(bytes)) bad_data("it is no PNG, as masks are");
+  spng_ihdr header{};
+  const Png png = open_png(bytes, limits, header);
+  if (header.color_type != SPNG_COLOR_TYPE_GRAYSCALE &&
+      header.color_type != SPNG_COLOR_TYPE_INDEXED)
+    bad_data("its pixels have several numbers: want grey, or a palette");
+  if (header.bit_depth > 8) bad_data("its numbers have 16 bits: want 8");
+  std::size_t size = 0;
+  check_png(::spng_decoded_image_size(png.get(), SPNG_FMT_PNG, &size));
+  std::vector<std::uint8_t> packed(size);
+  check_png(
+      ::spng_decode_image(png.get(), packed.data(), size, SPNG_FMT_PNG, 0));
+  out.reshape(header.width, header.height, 1);
+  const std::size_t width = header.width, bits = header.bit_depth,
+                    row = (width * bits + 7) / 8;
+  require(size == row * header.height, "a PNG of another size");
+  const unsigned mask = (1U << bits) - 1;
+  for (std::size_t i = 0; i < out.pixels.size(); ++i) {
+    const std::size_t at = i % width * bits;
+    const unsigned byte = packed[i / width * row + at / 8];
+    out.pixels[i] =
+        static_cast<std::uint8_t>((byte >> (8 - bits - at % 8)) & mask);
+  }
+  out.orientation = orientation_of(png.get());
+}
 
 const PictureFormat kPng = {"PNG", is_png, read_png, png_library};
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "libcore/base/error.h"
 #include "libcore/vectorize/image/formats.h"
@@ -65,11 +66,12 @@ class PnmText {
   std::string_view rest_;
 };
 
-// 0..most to 0..255, as Pillow does: rounded.  Of bytes, larger ones are the
-// largest; of text, they are damage.
+// 0..most to 0..255, as Pillow does: rounded, halves to even.  Of bytes, larger
+// ones are the largest; of text, they are damage.
 std::uint8_t scaled(std::uint32_t value, std::uint32_t most) {
   value = std::min(value, most);
-  return static_cast<std::uint8_t>((value * 255ULL * 2 + most) / (2ULL * most));
+  return static_cast<std::uint8_t>(
+      std::nearbyint(static_cast<double>(value) / most * 255));
 }
 
 void read_bits(std::string_view bytes, Picture& out) {

@@ -153,7 +153,7 @@ std::string RecipeKey::problem(const Json& value) const {
     if (kind == KeyKind::kFormula) try {
         check_formula(value.get<std::string>());
       } catch (const Error& e) {
-        return in_quotes(value.get<std::string>()) + ": " + e.what();
+        return "'" + clipped(value.get<std::string>()) + "': " + e.what();
       }
     return "";
   }

@@ -1,5 +1,6 @@
 // Records with the columns of a table beside those that they have.
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "libcore/base/display.h"
@@ -19,6 +20,10 @@ class WithTable : public RecordSource {
     name_ = csv.name();
     columns_.assign(csv.names().begin() + 1, csv.names().end());
     std::vector<std::string> all = columns_of_files();
+    for (const std::string& column : columns_)
+      if (std::ranges::find(all, column) != all.end())
+        bad_data(name_ + ": each file has a column " + in_quotes(column) +
+                 " already; call that of the table otherwise");
     all.insert(all.end(), columns_.begin(), columns_.end());
     check_columns(wanted, all, name_, Code::kData);
     for (InputBlock block; csv.cut(block, INT64_MAX);) {

@@ -17,7 +17,11 @@ namespace {
 class FormulaParser {
  public:
   FormulaParser(std::string_view text, StepColumns& columns)
-      : tokens_(tokens_of(text)), columns_(columns) {}
+      : tokens_(tokens_of(text)), columns_(columns) {
+    if (tokens_.size() > kMostTokens)
+      bad_config("it is too long: more than " + std::to_string(kMostTokens) +
+                 " words and signs");
+  }
 
   FormulaPart all() {
     FormulaPart part = disjunction();
@@ -27,6 +31,8 @@ class FormulaParser {
 
  private:
   static constexpr int kMostDepth = 100;  // of parentheses
+  // A sum of so many terms lies as deep on the stack.
+  static constexpr std::size_t kMostTokens = 10000;
 
   const Token& next() const { return tokens_[at_]; }
   bool is_next(std::string_view word) const {

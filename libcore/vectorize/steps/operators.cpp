@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "libcore/base/error.h"
 #include "libcore/vectorize/steps/functions.h"
@@ -35,8 +36,13 @@ double remainder(double a, double b) {
 }
 
 double days_between(double a, double b) { return (a - b) / kSecondsOfDay; }
+// Missing, not a number, beyond the years -9999 to 9999.
 double days_after(double date, double days) {
-  return date + std::round(days * kSecondsOfDay);
+  constexpr double kFirst = -377705116800, kLast = 253402300799;
+  const double there = date + std::round(days * kSecondsOfDay);
+  return there >= kFirst && there <= kLast
+             ? there
+             : std::numeric_limits<double>::quiet_NaN();
 }
 double days_before(double date, double days) { return days_after(date, -days); }
 

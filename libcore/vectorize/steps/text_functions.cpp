@@ -6,6 +6,7 @@
 #include <string>
 
 #include "libcore/base/display.h"
+#include "libcore/base/error.h"
 #include "libcore/vectorize/steps/functions.h"
 #include "libcore/vectorize/steps/letters.h"
 #include "libcore/vectorize/text.h"
@@ -50,13 +51,22 @@ Value with_letters(const Arguments& arguments) {
   return Value::of_text(made);
 }
 
+// Steps of a model must not fill the memory.
+constexpr std::size_t kLongestText = std::size_t{16} << 20;
+void append_text(std::string_view part, std::string& to) {
+  if (to.size() + part.size() > kLongestText)
+    bad_data("a text of more than 16 MiB");
+  to.append(part);
+}
+
 Value replaced(const Arguments& arguments) {
   const Value text = arguments[0], from = arguments[1], to = arguments[2];
   if (text.missing || from.missing) return text;
   std::string& made = arguments.scratch().next();
   std::string_view rest = text.text;
   for (std::size_t at = 0; (at = rest.find(from.text)) != rest.npos;) {
-    made.append(rest.substr(0, at)).append(to.text);
+    append_text(rest.substr(0, at), made);
+    append_text(to.text, made);
     rest.remove_prefix(at + from.text.size());
   }
   made.append(rest);
@@ -86,7 +96,7 @@ Value joined(const Arguments& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Value part = arguments[i];
     if (part.missing) return {};
-    made.append(text_of(part, arguments.type(i), arguments.scratch()));
+    append_text(text_of(part, arguments.type(i), arguments.scratch()), made);
   }
   return Value::of_text(made);
 }

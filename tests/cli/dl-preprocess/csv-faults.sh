@@ -24,3 +24,7 @@ try --label 3 empty.csv
 ls out.dls 2>/dev/null
 echo "-- tolerated"
 try --label 3 bad.csv --max-bad 2 --json
+echo '== a class that is no UTF-8'
+printf 'x,y,kind\n1,2,caf\351\n3,4,tea\n5,6,tea\n' >latin.csv
+dl-preprocess table --label kind latin.csv -o x.dls
+echo "status $?"

@@ -23,6 +23,9 @@ tar -C photos -cf photos.tar . && try photos.tar
 echo '== a class without a name'
 printf 'path,label\nant/1.ppm,\nbee/1.ppm,bee\nstray.ppm,bee\n' >labels.csv
 try photos --labels labels.csv
+echo '== a column of the table that each file has'
+printf 'path,folder\nant/1.ppm,a\nbee/1.ppm,b\nstray.ppm,b\n' >labels.csv
+try photos --labels labels.csv --label-from folder
 echo '== patterns'
 long=$(head -c 200 /dev/zero | tr '\0' a)
 picture "photos/ant/$long!.ppm" 4 4 1

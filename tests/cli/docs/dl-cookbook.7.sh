@@ -24,6 +24,23 @@ for i in range(12):
 PY
 run_next 'dl-preprocess images'
 run_next 'preview-augment'
+mkdir scenes
+/usr/bin/python3 - <<'PY'
+import random
+from PIL import Image, ImageDraw
+draw = random.Random(3)
+for i in range(60):
+    width, height, size = draw.randrange(50, 90), draw.randrange(50, 90), draw.randrange(8, 25)
+    ground, x = int(height * draw.uniform(0.4, 0.7)), draw.randrange(width // 2)
+    places = [(0, 0, width, height), (0, ground, width, height), (x, ground - size, x + size, ground + 3)]
+    picture, mask = Image.new("RGB", (width, height)), Image.new("L", (width, height))
+    for number, (place, color) in enumerate(zip(places, [(120, 170, 230), (60, 150, 50), (180, 60, 50)])):
+        ImageDraw.Draw(picture).rectangle(place, fill=color)
+        ImageDraw.Draw(mask).rectangle(place, fill=number)
+    picture.save(f"scenes/{i}.jpg"), mask.save(f"scenes/{i}.png")
+PY
+run_next 'scenes.recipe'
+dl-eval -q --model scenes.safetensors --min accuracy=0.95 'scenes-test-*.dls' >/dev/null || fail 'a worse model of scenes'
 run_next '--ledger'
 find . -maxdepth 1 -name 'pets-*.safetensors' | wc -l
 
@@ -34,7 +51,7 @@ run_next 'pipe:python3 sounds.py'
 
 cp "$examples"/load.* "$examples/sensor.json" .
 run_next 'load.awk'
-grep -c '"outputs"' .blocks/8.out
+grep -c '"outputs"' ".blocks/$next.out"
 dl-eval --model load.safetensors load-test.dls --evaluate forecast --json |
   jq '.evaluations[0].metrics | .mae < .seasonal_mae / 2'
 
