@@ -40,11 +40,13 @@ ClassOfNumber classes_of(const RecipeSettings& settings) {
 
 class MaskVectorizer : public Vectorizer {
  public:
-  explicit MaskVectorizer(const RecipeSettings& settings)
+  MaskVectorizer(const RecipeSettings& settings,
+                 const std::vector<std::string>& known)
       : column_(settings.text("from")),
         classes_(classes_of(settings)),
-        names_(settings.has("classes") ? settings.texts("classes")
-                                       : std::vector<std::string>()),
+        names_(known.empty() && settings.has("classes")
+                   ? settings.texts("classes")
+                   : known),
         values_(settings.has("values") ? dump_json(settings.json()["values"])
                                        : "") {
     const auto size = settings.integers("size");
@@ -61,7 +63,7 @@ class MaskVectorizer : public Vectorizer {
   }
 
   data::Field field() const override {
-    return {tensor::DType::kU8, {fit_.height, fit_.width, 1}};
+    return {tensor::DType::kU8, {fit_.height, fit_.width}};
   }
 
   struct Buffers : Workspace {
@@ -122,7 +124,7 @@ extern const VectorizerType mask_vectorizer;
 const VectorizerType mask_vectorizer = {
     .name = "mask",
     .words =
-        "The class of each pixel, as U8 [height, width, 1], of a PNG of 8 bits "
+        "The class of each pixel, as U8 [height, width], of a PNG of 8 bits "
         "or less: its grey, or the place in its palette, as it is stored. It "
         "is resized by the nearest pixel, as classes have none between them.",
     .keys = {{"from", KeyKind::kText, "\"bytes\"", "The column with the file."},
@@ -156,8 +158,9 @@ const VectorizerType mask_vectorizer = {
               .low = 1,
               .high = 1LL << 32}},
     .make = [](const RecipeSettings& settings,
-               const std::vector<std::string>&) -> std::unique_ptr<Vectorizer> {
-      return std::make_unique<MaskVectorizer>(settings);
+               const std::vector<std::string>& known)
+        -> std::unique_ptr<Vectorizer> {
+      return std::make_unique<MaskVectorizer>(settings, known);
     }};
 
 }  // namespace dl::vectorize
