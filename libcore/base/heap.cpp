@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdint>
 #include <cstdlib>  // says which C library it is
@@ -37,12 +38,14 @@ void HeapTrimmer::freed(std::size_t bytes) {
   bytes_ = 0;
 }
 
-void give_back_pages(std::span<std::byte> block) {
+void give_back_pages(std::span<std::byte> block, std::size_t from) {
   if (block.size() < kWorthGivingBack) return;
+  block = block.subspan(from);
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t past =
       reinterpret_cast<std::uintptr_t>(block.data()) % page;
-  const auto whole = block.subspan(past == 0 ? 0 : page - past);
+  const auto whole =
+      block.subspan(past == 0 ? 0 : std::min(page - past, block.size()));
   madvise(whole.data(), whole.size() / page * page, MADV_DONTNEED);
 }
 

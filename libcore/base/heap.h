@@ -37,10 +37,10 @@ class HeapTrimmer {
   std::size_t bytes_ = 0;  // since the last time
 };
 
-// Gives the pages of a block of kWorthGivingBack back to the system, as long as
-// nobody needs its contents, which are lost: where it is written again it takes
-// new ones.  A smaller block stays as it is.
-void give_back_pages(std::span<std::byte> block);
+// Gives the pages of a block of kWorthGivingBack back to the system, from a
+// byte on, as long as nobody needs its contents, which are lost: where it is
+// written again it takes new ones.  A smaller block stays as it is.
+void give_back_pages(std::span<std::byte> block, std::size_t from = 0);
 
 }  // namespace dl
 

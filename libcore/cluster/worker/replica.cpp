@@ -118,8 +118,8 @@ std::span<float> Replica::room() {
   return device_->on_host(network_->update());
 }
 
-void Replica::release_room() {
-  give_back_pages(std::as_writable_bytes(room()));
+void Replica::release_room(std::size_t from) {
+  give_back_pages(std::as_writable_bytes(room()), from * sizeof(float));
 }
 
 device::Device* Replica::resident_device() {

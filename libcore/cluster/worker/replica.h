@@ -62,9 +62,9 @@ class Replica {
   // Room for as many values as there are parameters, which a step overwrites;
   // empty: there is none in host memory.
   std::span<float> room();
-  // Gives back that memory, if it is much, until the next step: what the last
-  // one found is lost.
-  void release_room();
+  // Gives back that memory from an element on, if all is much, until the next
+  // step: what the last one found there is lost.
+  void release_room(std::size_t from = 0);
 
   // The device where parameters and updates can stay in its memory from step to
   // step: it is not the host's, and of float.  Else null.

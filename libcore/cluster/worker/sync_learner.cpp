@@ -13,6 +13,9 @@
 namespace dl::cluster {
 namespace {
 
+// Memory of a gradient goes in blocks of this size.
+constexpr std::size_t kHeldElements = std::size_t{8} << 20;
+
 class SyncLearner : public Learner {
  public:
   SyncLearner(std::unique_ptr<Replica> replica,
@@ -72,6 +75,7 @@ class SyncLearner : public Learner {
   // State of the mini-batch in hand.
   std::vector<Piece> pieces_;
   std::size_t given_ = 0;
+  std::size_t held_ = 0;  // elements of its gradient that have memory
   std::vector<float> statistics_;
   Message last_;
   ExchangeStats stats_;  // not yet told to mail_.meter
@@ -106,10 +110,14 @@ std::string SyncLearner::train(Work& work, const nn::Batch& batch) {
   return {};
 }
 
-// The last piece waits for finish().
+// The last piece waits for finish().  The memory of a gradient goes as its
+// pieces come, which are kept until the round is over.
 void SyncLearner::give(const Work& work, const GradientTotals& of,
                        std::size_t from, std::span<const float> found) {
-  if (given_ == 0) statistics_ = replica_->statistics();
+  if (given_ == 0) {
+    statistics_ = replica_->statistics();
+    held_ = from + found.size();
+  }
   for (; given_ < pieces_.size() && pieces_[given_].first >= from; ++given_) {
     const Piece& piece = pieces_[given_];
     Part part;
@@ -122,6 +130,10 @@ void SyncLearner::give(const Work& work, const GradientTotals& of,
                   of.loss * static_cast<double>(of.examples)};
     Message message = part.to_message();
     message.blobs = {bytes_of(piece, from, found, statistics_)};
+    if (held_ - std::min(held_, piece.first) >= kHeldElements) {
+      held_ = piece.first;
+      replica_->release_room(held_);
+    }
     if (given_ + 1 < pieces_.size())
       mail_.outbox.push(std::move(message));
     else
