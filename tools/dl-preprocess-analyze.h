@@ -54,8 +54,12 @@ inline void run_analyze(const Args& a) {
        "weight"},
       kWhy);
   if (a.max_bad < 0) dl::bad_usage("--max-bad must not be negative");
-  const auto table = inferred_table(
-      a, dl::io::expand_operands({a.operands.begin() + 1, a.operands.end()}));
+  Args own = a;
+  own.format = "table";
+  std::vector<std::string> inputs =
+      dl::io::expand_operands({a.operands.begin() + 1, a.operands.end()});
+  keep_standard_input(own, inputs);
+  const auto table = inferred_table(a, inputs);
   const bool has_label = !a.csv.label.empty() && a.csv.label != "none";
   dl::Json analysis = analysis_of(
       table.profile,

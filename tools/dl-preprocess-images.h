@@ -44,6 +44,19 @@ inline void report_ledger(dl::vectorize::Ledger& ledger) {
     dl::cli::log()(dl::Level::kWarning, remark);
 }
 
+// Whether all that is new is bad, and may be: it is entered then, and not read
+// again.
+inline bool enter_bad(const Args& a, dl::vectorize::Ledger* ledger,
+                      const dl::vectorize::Reader* reader,
+                      const dl::vectorize::BadRecords& bad) {
+  if (ledger == nullptr || reader == nullptr || ledger->taken() == 0 ||
+      bad.count() == 0 || bad.count() > a.max_bad ||
+      bad.count() != reader->examples())
+    return false;
+  ledger->enter_without_output(reader->metadata());
+  return true;
+}
+
 // The examples that there will be, with the bad ones, for the time that is
 // left; 0: it is not known.
 inline std::int64_t total_of(const Args& a,
@@ -88,7 +101,8 @@ inline std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
     if (!file.empty() && file != "-") inputs.outputs.push_back(file);
   inputs.ledger = ledger;
   inputs.retries = a.retries;
-  inputs.log = dl::cli::log();
+  // Tables that were looked at have told all.
+  if (!a.made_recipe) inputs.log = dl::cli::log();
   if (operands.empty() && inputs.list.empty() && !recipe.is_of_tables())
     dl::bad_usage("want a folder of pictures, pictures, or a tar archive");
   dl::vectorize::RecipeOptions options;

@@ -42,7 +42,7 @@ struct Args {
   std::string time, time_format, key, every, resample, gaps;
   std::string part = "1/1";
   std::string recipe, bad_list, labels, preview, split, group, list, ledger;
-  std::string by = "name", decimal, query, table;
+  std::string by = "name", decimal, query, table, widths;
   // Recipe of table and series, once it is known.
   std::optional<dl::vectorize::Recipe> made_recipe;
   bool print_recipe = false, merge = false, null = false;
@@ -198,6 +198,12 @@ inline void declare_others(dl::cli::Options& opt, Args& a) {
   opt.add("decimal", &a.decimal, "CHAR",
           "table: decimal separator of numbers, . or , (default: as the rows "
           "show)");
+  opt.add("encoding", &a.csv.encoding, "NAME",
+          "encoding of the text, such as latin1, windows-1252 or utf-16le "
+          "(default: utf-8, or as a byte order mark says)");
+  opt.add("widths", &a.widths, "LIST",
+          "widths of columns in characters, as 10,3, of a first line with "
+          "names, or as name:10,age:3");
   opt.add("query", &a.query, "SQL",
           "table: query of an SQLite database, whose rows are the table");
   opt.add("table", &a.table, "NAME",
@@ -256,6 +262,50 @@ inline void declare(dl::cli::Options& opt, Args& a, bool about_images) {
   opt.rest(&a.operands);
 }
 
+// A name or list that is empty, as of a variable of the shell that is not set,
+// would count as none.
+inline void refuse_empty_values(const Args& a) {
+  const std::pair<const char*, const std::string*> values[] = {
+      {"output", &a.output},
+      {"bad-list", &a.bad_list},
+      {"part", &a.part},
+      {"classes", &a.reader.classes},
+      {"shape", &a.reader.shape},
+      {"dtype", &a.reader.dtype},
+      {"store", &a.reader.store},
+      {"label-from", &a.images.label_from},
+      {"labels", &a.labels},
+      {"label-pattern", &a.images.label_pattern},
+      {"split", &a.split},
+      {"group", &a.group},
+      {"list", &a.list},
+      {"ledger", &a.ledger},
+      {"recipe", &a.recipe},
+      {"preview", &a.preview},
+      {"time", &a.time},
+      {"time-format", &a.time_format},
+      {"key", &a.key},
+      {"known", &a.series.known},
+      {"static", &a.series.fixed},
+      {"calendar", &a.series.calendar},
+      {"every", &a.every},
+      {"label", &a.csv.label},
+      {"delimiter", &a.csv.delimiter},
+      {"decimal", &a.decimal},
+      {"encoding", &a.csv.encoding},
+      {"widths", &a.widths},
+      {"query", &a.query},
+      {"table", &a.table},
+      {"drop", &a.csv.drop},
+      {"sequence", &a.csv.sequence},
+      {"id", &a.csv.id},
+      {"weight", &a.csv.weight}};
+  for (const auto& [name, value] : values)
+    if (a.options->given(name) && value->empty())
+      dl::bad_usage("--" + std::string(name) +
+                    ": want a value, got an empty one; leave it out for none");
+}
+
 // "2/3" as {2, 3}.
 inline std::pair<std::int64_t, std::int64_t> part_of(const std::string& text) {
   std::int64_t part = 1, parts = 1;
@@ -302,8 +352,9 @@ inline void check_options(const Args& a) {
       a.options->refuse_section("Options for " + format, "is for " + format);
   const bool is_table = wanted == "table" || wanted == "series";
   if (wanted == "ts")
-    refuse({"label", "header", "delimiter", "decimal", "drop", "missing", "na",
-            "sequence", "longer", "per-step", "id", "weight"},
+    refuse({"label", "header", "delimiter", "decimal", "encoding", "widths",
+            "drop", "missing", "na", "sequence", "longer", "per-step", "id",
+            "weight"},
            "is for table, series and csv");
   else if (!is_table && wanted != "csv")
     a.options->refuse_section("Options for table, series and csv",
@@ -312,7 +363,7 @@ inline void check_options(const Args& a) {
     a.options->refuse_section("Options for series", "is for series");
   if (!a.decimal.empty() && a.decimal != "." && a.decimal != ",")
     dl::bad_usage("--decimal: want . or , got '" + a.decimal + "'");
-  if (wanted == "csv") refuse({"decimal"}, "is for table and series");
+  if (wanted == "csv") refuse({"decimal", "widths"}, "is for table and series");
   if (wanted == "csv" || wanted == "series")
     refuse({"query", "table"}, "is for table");
   if (wanted == "series")

@@ -33,7 +33,11 @@ inline std::unique_ptr<dl::vectorize::Reader> open_reader(
   options.threads = threads_of(a);
   std::tie(options.part, options.parts) = part_of(a.part);
   if (format == "idx") return open_idx(inputs, !a.no_labels, options, bad);
-  if (format == "csv") return open_csv(inputs, options, a.csv, bad);
+  if (format == "csv") {
+    dl::vectorize::CsvOptions csv = a.csv;
+    csv.log = dl::cli::log();
+    return open_csv(inputs, options, csv, bad);
+  }
   if (format == "ts") return open_ts(inputs, options, a.csv.steps, bad);
   if (format == "svmlight")
     return open_svmlight(inputs, options, a.svmlight, bad);

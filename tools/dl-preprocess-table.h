@@ -13,12 +13,30 @@
 #include "libcore/base/json.h"
 #include "libcore/base/number_format.h"
 #include "libcore/cli/tool.h"
+#include "libcore/io/standard_input_file.h"
 #include "libcore/vectorize/analysis/infer_table.h"
 #include "libcore/vectorize/analysis/propose.h"
 #include "libcore/vectorize/reader.h"
 #include "libcore/vectorize/recipe/fitting.h"
 #include "libcore/vectorize/recipe/recipe.h"
 #include "tools/dl-preprocess-options.h"
+
+// A table on standard input becomes a file, as it is read more than once.
+inline void keep_standard_input(const Args& a,
+                                std::vector<std::string>& inputs) {
+  if (a.format != "table" && a.format != "series") return;
+  if (inputs.empty()) inputs.emplace_back("-");
+  for (std::string& input : inputs) {
+    if (input != "-") continue;
+    const dl::io::KeptInput kept = dl::io::keep_standard_input();
+    input = dl::io::kStandardInputFile;
+    if (!kept.folder.empty())
+      dl::cli::log()(dl::Level::kInfo,
+                     "standard input, " + dl::counted(kept.bytes, "byte") +
+                         ", is kept in " + dl::in_quotes(kept.folder) +
+                         " meanwhile");
+  }
+}
 
 // A line for each column, with what becomes of it.
 inline void report_columns(const dl::vectorize::InferredTable& table,
@@ -63,6 +81,8 @@ inline dl::vectorize::InferredTable inferred_table(
        .query = a.query,
        .table = a.table,
        .decimal = a.decimal,
+       .encoding = a.csv.encoding,
+       .widths = a.widths,
        .na = a.csv.na},
       bad);
 }

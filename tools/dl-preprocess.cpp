@@ -92,6 +92,7 @@ std::int64_t make(const Args& a, dl::vectorize::Reader& reader,
 }
 
 void run(Args& a, std::vector<std::string> arguments) {
+  refuse_empty_values(a);
   if (is_fit(a)) {
     dl::vectorize::BadRecords bad(a.max_bad);
     run_fit(a, bad);
@@ -103,6 +104,7 @@ void run(Args& a, std::vector<std::string> arguments) {
   check_outputs(a);
   std::vector<std::string> inputs = dl::io::expand_operands(a.operands);
   if (a.print_recipe) {
+    keep_standard_input(a, inputs);
     std::cout << shown_recipe(a, inputs).dump(2) << '\n';
     return;
   }
@@ -119,6 +121,7 @@ void run(Args& a, std::vector<std::string> arguments) {
   if (a.output != "-" && a.list.empty() && !a.null)
     step.inputs = dl::vectorize::digest_of(files_of(a, inputs));
   if (is_current(a, outputs, step)) return;
+  keep_standard_input(a, inputs);
   if (a.format == "table") a.made_recipe = fitted_table(a, inputs);
   if (a.format == "series")
     a.made_recipe = fitted(inferred_series(a, inputs), a, inputs);
@@ -154,10 +157,13 @@ void run(Args& a, std::vector<std::string> arguments) {
   } catch (const dl::Error& e) {
     report_left_out(bad, ":");  // it may be the reason
     if (list && e.code() != dl::Code::kUsage) list->close();
-    if (!ledger || ledger->taken() > 0 || bad.count() > 0 ||
-        e.code() != dl::Code::kData)
+    const bool is_data = e.code() == dl::Code::kData;
+    if (is_data && enter_bad(a, ledger.get(), reader.get(), bad))
+      report_up_to_date(a, 0, "all that is new is bad: no stream is written");
+    else if (!is_data || !ledger || ledger->taken() > 0 || bad.count() > 0)
       throw;
-    report_up_to_date(a, 0, "there is nothing new");
+    else
+      report_up_to_date(a, 0, "there is nothing new");
     return report_ledger(*ledger);
   }
   if (list) list->close();

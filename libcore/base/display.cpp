@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 namespace dl {
 namespace {
@@ -71,7 +72,16 @@ std::size_t utf8_length(std::string_view text) {
 }
 
 bool is_utf8(std::string_view text) {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080;
   while (!text.empty()) {
+    // Eight letters of ASCII at once.
+    std::uint64_t eight = kHighBits;
+    if (text.size() >= sizeof eight)
+      std::memcpy(&eight, text.data(), sizeof eight);
+    if ((eight & kHighBits) == 0) {
+      text.remove_prefix(sizeof eight);
+      continue;
+    }
     const std::size_t length = utf8_length(text);
     if (length == 0) return false;
     text.remove_prefix(length);

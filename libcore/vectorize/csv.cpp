@@ -17,7 +17,7 @@ class CsvReader : public ExampleReader {
             BadRecords& bad)
       : ExampleReader(options, bad),
         csv_(csv),
-        table_(inputs, csv.delimiter, csv.header),
+        table_(inputs, {csv.delimiter, csv.header, csv.encoding, csv.log}),
         fields_(table_, this->options(), csv_),
         numbered_(bad.tolerant() || csv.missing == "skip") {
     start();

@@ -267,11 +267,25 @@ bool CsvFields::is_plain_number(const CsvRows& row, Row& to, bool of_labels,
   double value = 0;
   if (values.empty() || missing_.has_numbers ||
       !parse_number(csv_field(row, columns[i]), value) ||
-      !(std::abs(value) <= std::numeric_limits<float>::max()))
+      !(std::abs(value) < kMostExactInteger))
     return false;
   values[static_cast<std::size_t>(to.place) * columns.size() + i] =
       static_cast<float>(value);
   return true;
+}
+
+void CsvFields::note_rounded(const CsvRows& row, std::size_t column) const {
+  const std::lock_guard lock(mutex_);
+  if (rounded_.empty())
+    rounded_ = "integers from 2^53 on are rounded, as '" +
+               clipped(csv_field(row, column)) + "' in " +
+               table_.place(row, column);
+}
+
+std::string CsvFields::warning() const {
+  const std::lock_guard lock(mutex_);
+  return rounded_.empty() ? classes_.doubt()
+                          : rounded_.substr(0, rounded_.size() - 2);
 }
 
 std::string CsvFields::number(const CsvRows& row, Row& to, bool of_labels,
@@ -297,7 +311,10 @@ std::string CsvFields::number(const CsvRows& row, Row& to, bool of_labels,
     value = missing_.value;
     text = csv_.missing;
   }
-  if (!std::isfinite(value))
+  if (is_number && is_long_integer(text, value)) note_rounded(row, column);
+  const bool has_digits =
+      text.find_first_of("0123456789") != std::string_view::npos;
+  if (!std::isfinite(value) && !has_digits)
     return table_.place(row, column) + "want a finite number, got '" +
            clipped(text) + "'";
   if (!store(target,

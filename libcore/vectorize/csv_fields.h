@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -60,7 +61,7 @@ class CsvFields {
   void describe(data::Metadata& metadata) const;
   Json recipe() const;
   // Warning for the user, when all rows are known; "": nothing.
-  std::string warning() const { return classes_.doubt(); }
+  std::string warning() const;
 
  private:
   // The tensors of a block, and what is known of the row at work.
@@ -105,6 +106,8 @@ class CsvFields {
   std::string drop_hint(
       const std::map<std::size_t, std::string>& problems) const;
 
+  void note_rounded(const CsvRows& row, std::size_t column) const;
+
   const CsvTable& table_;
   const ReaderOptions& options_;
   const CsvOptions& csv_;
@@ -116,6 +119,9 @@ class CsvFields {
   Schema schema_;        // of a row
   std::int64_t id_bytes_ = 32;
   Json recipe_;
+  // The first integer that was found that a double rounds, and its place.
+  mutable std::mutex mutex_;
+  mutable std::string rounded_;
 };
 
 }  // namespace dl::vectorize

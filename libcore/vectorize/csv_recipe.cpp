@@ -47,11 +47,11 @@ Json CsvFields::recipe() const {
     tensors["id"] = {
         {"type", "id"}, {"from", name_of(*id_)}, {"bytes", id_bytes_}};
   if (!are_plain) return nullptr;
-  const Json json = {{"source",
-                      {{"type", "csv"},
-                       {"delimiter", csv_.delimiter},
-                       {"header", table_.has_header()}}},
-                     {"tensors", tensors}};
+  Json source = {{"type", "csv"},
+                 {"delimiter", csv_.delimiter},
+                 {"header", table_.has_header()}};
+  if (!csv_.encoding.empty()) source["encoding"] = csv_.encoding;
+  const Json json = {{"source", source}, {"tensors", tensors}};
   return Recipe::from_json(json, "the recipe", Code::kBug).to_json();
 }
 

@@ -42,7 +42,7 @@ class SequenceReader : public BlockReader {
         csv_(csv),
         longer_(parse_longer(csv.longer)),
         ragged_(is_ragged(options.store)),
-        table_(inputs, csv.delimiter, csv.header),
+        table_(inputs, {csv.delimiter, csv.header, csv.encoding, csv.log}),
         fields_(table_, this->options(), csv_),
         numbered_(bad.tolerant() || csv.missing == "skip" ||
                   longer_ == Longer::kSkip) {

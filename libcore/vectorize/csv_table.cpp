@@ -7,6 +7,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
+#include "libcore/vectorize/source/encoding.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -25,23 +26,28 @@ bool is_delimiter(const std::string& text) {
          (text.size() == 1 && text != "\"" && text != "\n" && text != "\r");
 }
 
-CsvTable::CsvTable(std::vector<std::string> inputs,
-                   const std::string& delimiter, bool header, For use)
+CsvTable::CsvTable(std::vector<std::string> inputs, CsvDialect dialect, For use)
     : inputs_(std::move(inputs)),
-      delimiter_(parse_delimiter(delimiter)),
-      header_(header),
+      dialect_(std::move(dialect)),
+      delimiter_(parse_delimiter(dialect_.delimiter)),
       use_(use) {
+  if (!dialect_.encoding.empty()) check_encoding(dialect_.encoding);
   open_next();
 }
 
 void CsvTable::open_next() {
-  input_.emplace(inputs_[opened_++], delimiter_);
+  input_.emplace(inputs_[opened_++], delimiter_, RawInput::Kind::kTable,
+                 dialect_.encoding);
+  if (const std::string marked = input_->input().marked_encoding();
+      dialect_.log && !marked.empty())
+    dialect_.log(Level::kInfo,
+                 name() + " is " + marked + ", as its byte order mark says");
   at_start_ = true;
   for (InputBlock block; input_->next(block, 1);) {
     CsvRows row(block, block.delimiter);
     if (!row.next()) continue;  // empty lines
     check_delimiter(row);
-    if (header_) return read_header(row);
+    if (has_header()) return read_header(row);
     if (names_.empty()) names_.resize(row.size());
     return input_->put_back(block);
   }
@@ -122,13 +128,13 @@ std::string CsvTable::place(const InputBlock& block, std::int64_t line,
   const std::size_t own = block.order ? (*block.order)[column] : column;
   std::string text = block.name + ", line " + std::to_string(line) +
                      ", column " + std::to_string(own + 1);
-  if (header_) text += " ('" + clipped(names_[column]) + "')";
+  if (has_header()) text += " ('" + clipped(names_[column]) + "')";
   return text + ": ";
 }
 
 std::size_t CsvTable::find(const std::string& word, const char* option,
                            bool in_list) const {
-  if (header_) {
+  if (has_header()) {
     const auto found = std::find(names_.begin(), names_.end(), word);
     const auto more = found == names_.end()
                           ? found
@@ -161,7 +167,7 @@ std::size_t CsvTable::find(const std::string& word, const char* option,
                      (quoted == near ? "?" : ", in these quotes?");
   if (near.empty()) {
     hint = "it has " + std::to_string(count);
-    if (!header_ && !is_number) hint += "; names want --header";
+    if (!has_header() && !is_number) hint += "; names want --header";
   }
   throw Error{Code::kUsage, std::string(option) + ": " + name() +
                                 " has no column '" + displayed(word) + "' (" +

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libcore/base/log.h"
 #include "libcore/vectorize/csv_rows.h"
 #include "libcore/vectorize/text.h"
 #include "libcore/vectorize/text_blocks.h"
@@ -19,18 +20,25 @@ namespace dl::vectorize {
 // Whether a text is one character that can separate fields, or "\\t".
 bool is_delimiter(const std::string& text);
 
+// How the files of a table are written.
+struct CsvDialect {
+  std::string delimiter = ",";  // as the option has it
+  bool header = true;           // the first row of each file names the columns
+  std::string encoding = {};    // as is_encoding() knows it; "": UTF-8
+  Log log = {};  // told of files whose byte order mark says another; or none
+};
+
 class CsvTable {
  public:
   enum class For {
     kOptions,  // files behind the first one have its columns, in any order
     kRecipe    // each has its own, and messages name no options
   };
-  // inputs: source specs, one at least.  delimiter: as the option has it.
-  // header: the first row of each file names the columns.
-  // Throws Error: kUsage, the delimiter is none; kNoInput; kData, an input is
-  // empty, or seems to have another delimiter or encoding.
-  CsvTable(std::vector<std::string> inputs, const std::string& delimiter,
-           bool header, For use = For::kOptions);
+  // inputs: source specs, one at least.
+  // Throws Error: kUsage, the delimiter or encoding is none; kNoInput; kData,
+  // an input is empty, or seems to have another delimiter or encoding.
+  explicit CsvTable(std::vector<std::string> inputs, CsvDialect dialect,
+                    For use = For::kOptions);
 
   // The next block of rows, `most` at most; false at the end of the last input.
   // Throws Error: kData, what CsvRows throws of a first row; other columns.
@@ -38,7 +46,7 @@ class CsvTable {
 
   // Names of the columns; "" without a header.  kRecipe: of the block cut last.
   const std::vector<std::string>& names() const { return names_; }
-  bool has_header() const { return header_; }
+  bool has_header() const { return dialect_.header; }
   // The column that a name, or a number from 1 (-1: the last), means.
   // Throws Error: kUsage, there is none, or more than one has the name;
   // `option` asked for it, in_list: as one of several.
@@ -60,8 +68,8 @@ class CsvTable {
   void check_delimiter(const CsvRows& row) const;
 
   std::vector<std::string> inputs_;
+  CsvDialect dialect_;
   char delimiter_;
-  bool header_;
   For use_;
   std::size_t opened_ = 0;
   std::optional<TextBlocks> input_;

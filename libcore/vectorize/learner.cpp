@@ -1,5 +1,6 @@
 #include "libcore/vectorize/learner.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -17,7 +18,8 @@ void TextCounts::add(const std::string& text, std::int64_t times) {
   counts_[text] += times;
   if (counts_.size() > kMostTexts)
     bad_config("a column has more than " + std::to_string(kMostTexts) +
-               " different values to learn");
+               " different values to learn: for numbers \"mean\" has no such "
+               "limit, for categories \"encode\": \"hashed\"");
 }
 
 void TextCounts::merge(const JsonView& state, std::int64_t records) {
@@ -33,6 +35,32 @@ void TextCounts::merge(const JsonView& state, std::int64_t records) {
 }
 
 void FixedSum::add(double value) {
+  put(value);
+  ++count_;
+}
+
+// The product and what its rounding took.
+void FixedSum::add_product(double a, double b) {
+  const double product = a * b;
+  put(product);
+  put(std::fma(a, b, -product));
+  ++count_;
+}
+
+void FixedSum::add_multiple(const FixedSum& other, double factor) {
+  FixedSum own = other;
+  own.carry();
+  for (std::size_t i = 0; i < kDigits; ++i) {
+    if (own.digits_[i] == 0) continue;
+    const double digit = std::ldexp(static_cast<double>(own.digits_[i]),
+                                    static_cast<int>(i) * kDigitBits + kLowest);
+    const double product = digit * factor;
+    put(product);
+    put(std::fma(digit, factor, -product));
+  }
+}
+
+void FixedSum::put(double value) {
   int exponent = 0;
   // value = whole * 2^exponent
   const auto whole =
@@ -53,7 +81,6 @@ void FixedSum::add(double value) {
   digits[1] +=
       sign * static_cast<std::int64_t>((low >> kDigitBits) + (high & kDigit));
   digits[2] += sign * static_cast<std::int64_t>(high >> kDigitBits);
-  ++count_;
   constexpr int kMost = 1 << 28;
   if (++open_ == kMost) carry();
 }
@@ -101,7 +128,7 @@ Json FixedSum::state() const {
   return {{"count", count_}, {"first", first}, {"digits", digits}};
 }
 
-void FixedSum::merge(const JsonView& state, std::int64_t records) {
+void FixedSum::merge(const JsonView& state, std::int64_t records, double most) {
   state.only({"count", "first", "digits"});
   const std::int64_t count = state.at("count").integer(0, records);
   const std::int64_t first =
@@ -118,13 +145,43 @@ void FixedSum::merge(const JsonView& state, std::int64_t records) {
         digits.at(i).integer(place + 1 == kDigits ? -kMost : 0, kMost);
   }
   const bool is_empty = count == 0;
-  if (is_empty ? digits.size() > 0
-               : std::abs(other.mean()) > std::numeric_limits<float>::max())
+  if (is_empty ? digits.size() > 0 : std::abs(other.mean()) > most)
     state.fail("the sum of " + std::to_string(count) + " numbers");
   carry();
   for (std::size_t i = 0; i < kDigits; ++i) digits_[i] += other.digits_[i];
   count_ += count;
   carry();
+}
+
+void Moments::add(double value) {
+  sum_.add(value);
+  squares_.add_product(value, value);
+}
+
+// The sum of (x - mean)^2 is that of x^2, less 2 mean x, and mean^2.
+double Moments::variance() const {
+  const double mean = sum_.mean(), count = static_cast<double>(sum_.count());
+  FixedSum about = squares_;
+  about.add_multiple(sum_, -2 * mean);
+  FixedSum square;
+  square.add_product(mean, mean);
+  about.add_multiple(square, count);
+  return std::max(about.mean(), 0.0);
+}
+
+Json Moments::state() const {
+  return {{"sum", sum_.state()}, {"squares", squares_.state()}};
+}
+
+void Moments::merge(const JsonView& state, std::int64_t records) {
+  state.only({"sum", "squares"});
+  constexpr double kMost = std::numeric_limits<float>::max();
+  FixedSum sum, squares;
+  sum.merge(state.at("sum"), records);
+  squares.merge(state.at("squares"), records, kMost * kMost);
+  if (sum.count() != squares.count()) state.fail("sums of as many numbers");
+  sum_.merge(state.at("sum"), records);
+  squares_.merge(state.at("squares"), records, kMost * kMost);
 }
 
 }  // namespace dl::vectorize

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -51,18 +52,39 @@ class TextCounts {
 class FixedSum {
  public:
   void add(double value);
+  // Adds a * b without rounding, as one value.
+  void add_product(double a, double b);
+  // Adds the sum of others, times a factor, without counting them.
+  void add_multiple(const FixedSum& other, double factor);
   std::int64_t count() const { return count_; }
   double mean() const;
   Json state() const;
-  void merge(const JsonView& state, std::int64_t records);
+  // most: of the mean.
+  void merge(const JsonView& state, std::int64_t records,
+             double most = std::numeric_limits<float>::max());
 
  private:
+  void put(double value);
   void carry();
   // Digits of 32 bits from 2^-1074 on, each with a sign of its own.
   static constexpr std::size_t kDigits = 68;
   std::array<std::int64_t, kDigits> digits_{};
   std::int64_t count_ = 0;
   int open_ = 0;  // values that were added since the last carry()
+};
+
+// Mean and variance of numbers, without rounding but of the results.
+class Moments {
+ public:
+  void add(double value);
+  std::int64_t count() const { return sum_.count(); }
+  double mean() const { return sum_.mean(); }
+  double variance() const;  // of the population
+  Json state() const;
+  void merge(const JsonView& state, std::int64_t records);
+
+ private:
+  FixedSum sum_, squares_;
 };
 
 }  // namespace dl::vectorize

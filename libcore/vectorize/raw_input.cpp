@@ -4,17 +4,21 @@
 #include <cstring>
 
 #include "libcore/base/byte_order_mark.h"
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/io/decompress.h"
 #include "libcore/io/looks_like.h"
 #include "libcore/vectorize/other_format.h"
+#include "libcore/vectorize/source/encoding.h"
 
 namespace dl::vectorize {
 
-RawInput::RawInput(const std::string& spec, Kind kind) : buffer_(1 << 18) {
+RawInput::RawInput(const std::string& spec, Kind kind, const std::string& given)
+    : buffer_(1 << 18) {
   source_ = io::open_source(spec);
   if (kind != Kind::kBytes) source_ = io::decompress(std::move(source_));
   read_start();
+  if (kind == Kind::kTable) decode(given);
   if (size_ == 0) return;
   const auto start = std::span<const std::byte>(buffer_).first(size_);
   other_ = other_format(name(), start, kind != Kind::kBytes);
@@ -24,6 +28,28 @@ RawInput::RawInput(const std::string& spec, Kind kind) : buffer_(1 << 18) {
   if (kind == Kind::kFile) return;
   refuse_wide_text(ahead(), name(), Code::kData);
   at_ = size_ - without_byte_order_mark(ahead()).size();
+}
+
+void RawInput::decode(const std::string& given) {
+  const std::string wide = wide_encoding(ahead());
+  const bool has_mark = without_byte_order_mark(ahead()).size() < size_;
+  const bool is_wide = wide == "UTF-16" || wide == "UTF-32";
+  const std::string mark = has_mark ? "UTF-8" : is_wide ? wide : "";
+  if (!mark.empty() && !given.empty() && !is_encoding_of(given, mark))
+    bad_data(name() + " is " + mark +
+             ", as its byte order mark says, and not " + displayed(given) +
+             ": leave that encoding out for it");
+  if (mark.empty() && given.empty() && !wide.empty())
+    bad_data(name() + " seems to be " + wide +
+             " without a byte order mark: say --encoding " + wide +
+             ", or \"encoding\" in a recipe");
+  if (is_wide) marked_ = mark;
+  const std::string encoding = mark.empty() ? given : mark;
+  if (encoding.empty() || is_encoding_of(encoding, "UTF-8")) return;
+  const auto start = std::span(buffer_).first(size_);
+  source_ = as_utf8(std::move(source_), {start.begin(), start.end()}, encoding);
+  size_ = 0;
+  read_start();
 }
 
 void RawInput::read_start() {

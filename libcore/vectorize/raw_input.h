@@ -18,11 +18,18 @@ class RawInput {
  public:
   // kBytes: any bytes, taken as they are, for a format in which a packed file
   // cannot be told from data.  kText: read behind a byte order mark.  kJson:
-  // text as well, which JSON is otherwise refused as.
-  enum class Kind { kFile, kBytes, kText, kJson };
+  // text as well, which JSON is otherwise refused as.  kTable: text, in UTF-16
+  // or UTF-32 where a byte order mark says so.
+  enum class Kind { kFile, kBytes, kText, kJson, kTable };
+  // given: the encoding of a table, as is_encoding() knows it, or "".
   // Throws Error: kNoInput, kUsage; but for kBytes, kData, it is packed in a
-  // way that is not unpacked here, or of a format that is nothing raw.
-  explicit RawInput(const std::string& spec, Kind kind = Kind::kFile);
+  // way that is not unpacked here, of a format that is nothing raw, or begins
+  // with the byte order mark of another encoding.
+  explicit RawInput(const std::string& spec, Kind kind = Kind::kFile,
+                    const std::string& given = {});
+
+  // The encoding that the byte order mark of a table says, "UTF-16", or "".
+  const std::string& marked_encoding() const { return marked_; }
 
   // For an input that is to be bare records, `wide` ones if their numbers are
   // of several bytes each.
@@ -69,9 +76,11 @@ class RawInput {
  private:
   bool refill();
   void read_start();
+  void decode(const std::string& given);
   std::unique_ptr<io::Source> source_;
   std::string other_;  // the sentence about the format that it seems to have
   bool is_certain_ = false;  // that it has that one
+  std::string marked_;
   std::vector<std::byte> buffer_;
   std::size_t at_ = 0, size_ = 0;
 };

@@ -85,6 +85,8 @@ struct CsvOptions {
   // Column that names an example, which becomes the tensor "id"; of a sequence:
   // its first row's.  "": none.
   std::string id;
+  std::string encoding;  // of the text, as is_encoding() knows it; "": UTF-8
+  Log log;  // told of files whose byte order mark says another; or none
   // Column of what a label counts in learning, which becomes "labels_mask"; "":
   // all count 1.
   std::string weight;

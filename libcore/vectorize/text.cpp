@@ -156,10 +156,13 @@ bool parse_number(std::string_view text, double& value) {
   if (parse_short_decimal(text, value)) return true;
   const std::errc error = parse_whole(text, value);
   if (error != std::errc::result_out_of_range) return error == std::errc{};
-  constexpr double kLargest = std::numeric_limits<double>::max();
-  value = std::clamp(std::strtod(std::string(text).c_str(), nullptr), -kLargest,
-                     kLargest);
+  value = std::strtod(std::string(text).c_str(), nullptr);
   return true;
+}
+
+bool is_long_integer(std::string_view text, double value) {
+  return std::abs(value) >= kMostExactInteger &&
+         text.find_first_not_of("+-0123456789") == std::string_view::npos;
 }
 
 bool parse_truth(std::string_view text, double& value) {
@@ -170,8 +173,9 @@ bool parse_truth(std::string_view text, double& value) {
 
 std::string not_utf8(const char* what, std::string_view text) {
   return std::string(what) + " '" + clipped(text) +
-         "' is not UTF-8 text; if it is Latin-1, read 'pipe:iconv -f LATIN1 "
-         "-t UTF-8 FILE'";
+         "' is not UTF-8 text; if it is Latin-1 or windows-1252, say so: "
+         "--encoding latin1 of tables, \"encoding\" in a recipe, else "
+         "'pipe:iconv -f latin1 -t UTF-8 FILE'";
 }
 
 std::string not_text(const char* what, std::string_view text) {

@@ -23,10 +23,14 @@ std::vector<std::string> split_list(std::string_view text, const char* option);
 std::string list_word(std::string_view word);
 
 // The whole text, else false.  A number may have a sign; "nan" and "inf" are
-// numbers here, for the caller to refuse; of one too large or too small for a
-// double it is the nearest that is finite.
+// numbers here, for the caller to refuse; of one too large for a double it is
+// infinity, of one too small 0.
 bool parse_integer(std::string_view text, std::int64_t& value);
 bool parse_number(std::string_view text, double& value);
+
+// Whether a text is an integer that a double may round: from 2^53 on.
+inline constexpr double kMostExactInteger = 9007199254740992;
+bool is_long_integer(std::string_view text, double value);
 
 // True and false as pandas and R write them: 1 and 0.
 bool parse_truth(std::string_view text, double& value);

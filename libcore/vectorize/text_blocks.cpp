@@ -17,8 +17,8 @@ constexpr std::size_t kMostRow = 2 * RawInput::kMaxLine + (1 << 20);
 }  // namespace
 
 TextBlocks::TextBlocks(const std::string& spec, std::optional<char> delimiter,
-                       RawInput::Kind kind)
-    : input_(spec, kind), delimiter_(delimiter) {
+                       RawInput::Kind kind, const std::string& encoding)
+    : input_(spec, kind, encoding), delimiter_(delimiter) {
   constexpr std::string_view kSeparator = "sep=";
   std::string_view line = input_.ahead();
   if (!delimiter || !line.starts_with(kSeparator)) return;

@@ -17,10 +17,12 @@ class TextBlocks {
  public:
   // delimiter: of rows of CSV, whose quoted fields may hold line breaks; none:
   // of lines.  A first line sep=; of CSV gives another, as for spreadsheets.
+  // encoding: of a table, or "".
   // Throws Error: as RawInput.
   explicit TextBlocks(const std::string& spec,
                       std::optional<char> delimiter = std::nullopt,
-                      RawInput::Kind kind = RawInput::Kind::kText);
+                      RawInput::Kind kind = RawInput::Kind::kText,
+                      const std::string& encoding = {});
 
   // The next block, of `most` lines or rows at most; false at the end.  Where
   // it is cut depends on the text alone.

@@ -47,6 +47,10 @@ class Vectorizer {
     return 0;
   }
 
+  // Called as see(), before it: adds to the record all that put() takes of the
+  // records before.  Throws Error: as see().
+  virtual void complete(Record& record) { static_cast<void>(record); }
+
   virtual std::unique_ptr<Workspace> workspace() const { return nullptr; }
 
   // Writes the tensor of a record, decoded, field()'s bytes.  Several threads

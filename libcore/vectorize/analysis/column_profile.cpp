@@ -89,14 +89,7 @@ void ColumnProfile::see(std::string_view text, bool is_missing) {
   longest_ = std::max(longest_, text.size());
   bytes_ += std::ssize(text);
   has_spaces_ = has_spaces_ || text.find(' ') != std::string_view::npos;
-  double value = 0;
-  if (is_number(text, value)) {
-    see_number(value);
-  } else {
-    no_numbers_.add(text);
-    if (truth_of(text) >= 0) ++booleans_;
-  }
-  see_date(text);
+  if (!are_words_) see_kind(text);
   if (overflowed_) return;
   const auto [found, is_new] = values_.try_emplace(std::string(text), 0);
   if (!is_new) repeated_ = true;
@@ -108,13 +101,27 @@ void ColumnProfile::see(std::string_view text, bool is_missing) {
   }
 }
 
-void ColumnProfile::see_number(double value) {
-  constexpr double kMostInteger = 9007199254740992;  // 2^53
+void ColumnProfile::see_kind(std::string_view text) {
+  double value = 0;
+  if (is_number(text, value)) {
+    see_number(value, text);
+  } else {
+    no_numbers_.add(text);
+    if (truth_of(text) >= 0) ++booleans_;
+  }
+  see_date(text);
+}
+
+void ColumnProfile::see_number(double value, std::string_view text) {
+  const bool is_long = is_long_integer(text, value);
+  has_long_integers_ = has_long_integers_ || is_long;
   if (numbers_ == 0) min_ = max_ = value;
   if (numbers_ > 0 && value != last_ + 1) counts_up_ = false;
   last_ = value;
   ++numbers_;
-  if (value == std::floor(value) && std::abs(value) < kMostInteger) ++integers_;
+  if (is_long ||
+      (value == std::floor(value) && std::abs(value) < kMostExactInteger))
+    ++integers_;
   if (value == 0) ++zeros_;
   min_ = std::min(min_, value);
   max_ = std::max(max_, value);
@@ -194,6 +201,7 @@ std::vector<std::string> ColumnProfile::strays() const {
 ColumnType ColumnProfile::type() const {
   if (present() == 0) return ColumnType::kEmpty;
   if (distinct() == 1 && missing_ == 0) return ColumnType::kConstant;
+  if (are_words_) return ColumnType::kCategory;
   if (are_nearly_numbers()) {
     if (is_id()) return ColumnType::kId;
     return integers_ == numbers_ ? ColumnType::kInteger : ColumnType::kNumber;

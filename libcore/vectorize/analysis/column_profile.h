@@ -41,6 +41,8 @@ class ColumnProfile {
   explicit ColumnProfile(std::string name);
 
   void see(std::string_view text, bool is_missing);
+  // Its values are words of a category, whatever they look like.
+  void declare_words() { are_words_ = true; }
 
   const std::string& name() const { return name_; }
   ColumnType type() const;
@@ -62,6 +64,8 @@ class ColumnProfile {
   double mean() const { return mean_; }
   double deviation() const;  // of the population
   std::int64_t zeros() const { return zeros_; }
+  // Integers that a double rounds.
+  bool has_long_integers() const { return has_long_integers_; }
   const Quantiles& quantiles() const { return quantiles_; }
   // Few words among numbers or dates, which are more likely missing values.
   std::vector<std::string> strays() const;
@@ -76,7 +80,8 @@ class ColumnProfile {
   std::vector<std::string> words(bool truth) const;
 
  private:
-  void see_number(double value);
+  void see_kind(std::string_view text);
+  void see_number(double value, std::string_view text);
   void see_date(std::string_view text);
   bool are_numbers() const { return present() > 0 && numbers_ == present(); }
   bool are_nearly_numbers() const;  // but for strays
@@ -95,10 +100,12 @@ class ColumnProfile {
   std::int64_t rows_ = 0, missing_ = 0;
   std::int64_t numbers_ = 0, integers_ = 0, booleans_ = 0, zeros_ = 0;
   double min_ = 0, max_ = 0, mean_ = 0, squares_ = 0, last_ = 0;
+  bool has_long_integers_ = false;
   bool counts_up_ = true;  // each integer is one more than that before it
   Quantiles quantiles_;
   std::unordered_map<std::string, std::int64_t> values_;
   Others no_numbers_, no_dates_;
+  bool are_words_ = false;  // whatever they look like
   bool overflowed_ = false;
   bool repeated_ = false;            // before it overflowed
   std::vector<std::int64_t> dates_;  // values of each of known_date_formats()

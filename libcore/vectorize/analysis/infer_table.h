@@ -17,7 +17,9 @@ struct TableInput {
   std::string delimiter;            // as the option has it; "": to be found
   std::string query, table;         // of SQLite, or ""
   std::string decimal;              // "." or ","; "": to be found
-  std::string na;  // words that count as missing, separated by commas
+  std::string encoding;             // of CSV; "": UTF-8
+  std::string widths;  // of columns, as the option has them; "": CSV
+  std::string na;      // words that count as missing, separated by commas
 };
 
 struct InferredTable {

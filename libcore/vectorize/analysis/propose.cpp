@@ -165,6 +165,10 @@ class Proposal {
                  {"missing", fill},
                  {"na", na(column)}};
     std::string sentence(name_of(column.type()));
+    if (column.has_long_integers())
+      sentence +=
+          ", of which integers from 2^53 on are rounded (a name of "
+          "things is for --id or --drop)";
     fill_missing(column, fill, part, sentence);
     return {part, sentence};
   }

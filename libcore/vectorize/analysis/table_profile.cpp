@@ -27,6 +27,10 @@ class TableProfiling {
   void add(const std::vector<std::string>& names) {
     for (const std::string& name : names) (void)place_of_column(name);
   }
+  void declare_words(const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+      table_.columns[place_of_column(name)].declare_words();
+  }
 
   void see(const Record& record) {
     std::vector<bool> seen(table_.columns.size());
@@ -95,6 +99,7 @@ TableProfile profile_table(RecordSource& source,
                            BadRecords& bad) {
   TableProfiling profiling(std::move(missing_words));
   profiling.add(source.columns());
+  profiling.declare_words(source.words());
   for (Record record; source.next(record);)
     if (record.problem.empty())
       profiling.see(record);

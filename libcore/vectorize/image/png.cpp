@@ -16,6 +16,8 @@ namespace {
 
 // Limits of text and profiles beside the pixels.
 constexpr std::size_t kMaxChunk = 8 << 20, kMaxChunks = 32 << 20;
+// Texts may be many, which are none of the picture: their bytes are the limit.
+constexpr int kMostChunks = 1 << 20;
 
 void check_png(int result) {
   if (result == 0) return;
@@ -51,6 +53,7 @@ Png open_png(std::string_view bytes, const DecodeLimits& limits,
   Png png(::spng_ctx_new(0), ::spng_ctx_free);
   if (png == nullptr) throw std::bad_alloc();
   ::spng_set_chunk_limits(png.get(), kMaxChunk, kMaxChunks);
+  ::spng_set_option(png.get(), SPNG_CHUNK_COUNT_LIMIT, kMostChunks);
   // A text that is damaged is none of the picture.
   ::spng_set_crc_action(png.get(), SPNG_CRC_ERROR, SPNG_CRC_DISCARD);
   check_png(::spng_set_png_buffer(png.get(), bytes.data(), bytes.size()));

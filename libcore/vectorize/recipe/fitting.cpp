@@ -44,8 +44,14 @@ class Learning {
   }
 
   void see(const Record& record) {
-    for (const auto& learner : learners_)
-      if (learner) learner->see(record);
+    std::size_t i = 0;
+    for (const RecipeTensor& tensor : recipe_.tensors)
+      for (const RecipePart& part : tensor.parts) try {
+          if (const auto& learner = learners_[i++]) learner->see(record);
+        } catch (Error& e) {
+          if (e.code() == Code::kConfig) e.add_context(part.place);
+          throw;
+        }
     ++records_;
   }
   // Enters an input whose records were seen; false: it was entered already.
@@ -115,7 +121,8 @@ Recipe unfitted(const Json& json, const std::string& name) {
   for (RecipeTensor& tensor : recipe.tensors)
     for (RecipePart& part : tensor.parts) {
       if (i < fit["learned"].size() && !fit["learned"][i].is_null())
-        for (const char* key : {"fill", "fills", "classes"})
+        for (const char* key : {"fill", "fills", "classes", "centers", "scales",
+                                "points", "edges"})
           part.given.erase(key);
       ++i;
     }
@@ -139,8 +146,8 @@ Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
   learning.check_rest();
   if (!learning.any())
     bad_usage(recipe.name +
-              " has nothing to learn; categories without classes do, and "
-              "missing numbers by mean, median or most_frequent");
+              " has nothing to learn; categories without classes do, missing "
+              "numbers by mean, median or most_frequent, scales and bins");
   // Steps may have rows of all inputs together.
   std::vector<std::vector<std::string>> runs;
   if (operands.empty() || !recipe.steps.empty())

@@ -6,6 +6,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/csv_table.h"
+#include "libcore/vectorize/source/encoding.h"
 #include "libcore/vectorize/steps/formula.h"
 #include "libcore/vectorize/table/pattern.h"
 
@@ -65,6 +66,13 @@ bool fits(const Json& value, const RecipeKey& key) {
     case KeyKind::kDelimiter:
       return value.is_string() &&
              is_delimiter(value.get_ref<const std::string&>());
+    case KeyKind::kEncoding:
+      return value.is_string() &&
+             is_encoding(value.get_ref<const std::string&>());
+    case KeyKind::kIntegers:
+      return value.is_array() && !value.empty() &&
+             std::ranges::all_of(
+                 value, [&](const Json& one) { return in_range(one, key); });
     case KeyKind::kTexts:
       return are_texts(value);
     case KeyKind::kWords:
@@ -120,6 +128,10 @@ std::string RecipeKey::wanted() const {
       return "regular expression";
     case KeyKind::kDelimiter:
       return "one character (or \\t)";
+    case KeyKind::kEncoding:
+      return "encoding that iconv -l lists";
+    case KeyKind::kIntegers:
+      return "array of integers " + range_of(*this);
     case KeyKind::kTexts:
       return "array of texts, each once";
     case KeyKind::kWords:
@@ -186,8 +198,15 @@ Json RecipeKey::schema() const {
     case KeyKind::kText:
     case KeyKind::kPattern:
     case KeyKind::kDelimiter:
+    case KeyKind::kEncoding:
     case KeyKind::kFormula:
       json = {{"type", "string"}, {"minLength", 1}};
+      break;
+    case KeyKind::kIntegers:
+      json = {
+          {"type", "array"},
+          {"items", {{"type", "integer"}, {"minimum", low}, {"maximum", high}}},
+          {"minItems", 1}};
       break;
     case KeyKind::kTexts:
       json = {{"type", "array"},

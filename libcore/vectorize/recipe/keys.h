@@ -23,6 +23,8 @@ enum class KeyKind {
   kText,       // any that is not empty
   kPattern,    // a regular expression
   kDelimiter,  // a character, or "\\t"
+  kEncoding,   // one that iconv(3) knows
+  kIntegers,   // an array of integers of low..high
   kTexts,      // an array of them, each once
   kWords,      // an array of any texts
   kAnyText,    // also an empty one

@@ -136,7 +136,9 @@ std::unique_ptr<data::Examples> open_raw_examples(
     own.classes["labels/" + name] = part.classes;
   own.table = options.from.table;
   own.index = bad.tolerant();
-  return std::make_unique<RawExamples>(open_recipe(recipe, inputs, own, bad),
+  Inputs told = inputs;
+  told.log = options.log;
+  return std::make_unique<RawExamples>(open_recipe(recipe, told, own, bad),
                                        options.log, known.recipe);
 }
 

@@ -13,6 +13,20 @@ namespace {
 constexpr std::int64_t kRecipeVersion = 1;
 
 constexpr std::string_view kDecimals[] = {".", ","};
+constexpr RecipeKey kEncodingKey = {
+    .name = "encoding",
+    .kind = KeyKind::kEncoding,
+    .doc =
+        "The encoding of the text, UTF-8 by default: one that *iconv -l* "
+        "lists, as latin1, windows-1252 or utf-16le. A file that begins "
+        "with the byte order mark of UTF-16 or UTF-32 is read as that "
+        "without it."};
+constexpr RecipeKey kNaOfSourceKey = {
+    .name = "na",
+    .kind = KeyKind::kWords,
+    .doc =
+        "Texts that count as a missing value in all columns, for steps and "
+        "vectorizers: they become an empty one."};
 
 const std::vector<SourceType>& sources() {
   static const std::vector<SourceType> all = {
@@ -48,16 +62,45 @@ const std::vector<SourceType>& sources() {
                 {.name = "decimal",
                  .kind = KeyKind::kOneOf,
                  .doc = "The decimal separator, . by default: with a comma "
-                        "1.234,5 is 1234.5, "
-                        "in all columns.",
+                        "1.234,5 is 1234.5.",
                  .words = kDecimals},
-                {.name = "na",
-                 .kind = KeyKind::kWords,
-                 .doc = "Texts that count as a missing value in all columns, "
-                        "for steps and vectorizers: they become an empty one."},
+                {.name = "decimal_of",
+                 .kind = KeyKind::kTexts,
+                 .doc = "With a decimal comma: the columns that have it, where "
+                        "they are not all."},
+                kEncodingKey,
+                kNaOfSourceKey,
                 {"header", KeyKind::kBoolean, "true",
                  "Whether the first row of each file names the columns."}},
        .open_with = open_csv_source},
+      {.name = "fixed",
+       .words =
+           "A record for each line of files, or of standard input, whose "
+           "columns are so many characters wide, without the blanks around "
+           "them. Columns: as *names*, else the first line of each file, has "
+           "them; and *file:line*, the place of the line. What a line that "
+           "ends before lacks is empty.",
+       .keys = {{.name = "widths",
+                 .kind = KeyKind::kIntegers,
+                 .fallback = "",
+                 .doc = "The width of each column, in characters.",
+                 .low = 1,
+                 .high = 65536},
+                {.name = "names",
+                 .kind = KeyKind::kTexts,
+                 .doc = "The names of the columns, where the files have none."},
+                kEncodingKey,
+                kNaOfSourceKey},
+       .open_with = open_fixed_width},
+      {.name = "arff",
+       .words =
+           "A record for each row of ARFF files, the format of Weka, or of "
+           "standard input: full and sparse ones. Columns: the attributes; and "
+           "*file:line*, the place of the row. ? is an empty text; a word that "
+           "is none of a nominal attribute's makes a bad record. Weights of "
+           "rows and relational attributes are refused.",
+       .keys = {kEncodingKey},
+       .open_with = open_arff},
       {.name = "jsonl",
        .words =
            "A record for each line of JSON Lines, or of standard input, that "
@@ -202,7 +245,8 @@ class RecipeCheck {
         (field.dtype != tensor::DType::kF32 || field.shape.rank() != 1))
       add(path,
           "an array of vectorizers makes one row of numbers: want number, "
-          "date, and category with \"encode\": \"one_hot\" or \"hashed\"");
+          "date, bins, and category with \"encode\": \"one_hot\" or "
+          "\"hashed\"");
   } catch (const Error& e) {
     if (e.code() != Code::kConfig) throw;
     add(path, e.what());
@@ -213,13 +257,22 @@ class RecipeCheck {
                                      [](const auto& t) { return t.name; });
     for (const SourceType& known : sources())
       if (known.name == type) {
-        check(value, known.keys, "source");
+        if (check(value, known.keys, "source")) check_source(value, type);
         recipe.source = &known;
         if (value.is_object()) recipe.source_given = value;
-        if (type == "sqlite" &&
-            value.contains("query") == value.contains("table"))
-          add("source", "want either \"query\" or \"table\"");
       }
+  }
+
+  // Keys that do not fit each other.
+  void check_source(const Json& value, const std::string& type) {
+    if (type == "sqlite" && value.contains("query") == value.contains("table"))
+      add("source", "want either \"query\" or \"table\"");
+    if (type == "fixed" && value.contains("names") &&
+        value.at("names").size() != value.at("widths").size())
+      add("source", "want a name for each of " +
+                        std::to_string(value.at("widths").size()) + " widths");
+    if (value.contains("decimal_of") && value.value("decimal", Json()) != ",")
+      add("source", "decimal_of is for \"decimal\": \",\"");
   }
 
   void take_series(const Json& value) {
@@ -244,6 +297,10 @@ class RecipeCheck {
         if (!is_series && part.given.value("missing", Json()) == "keep")
           add("tensors." + displayed(tensor.name),
               "\"missing\": \"keep\" is for a recipe with series");
+        else if (is_series && part.given.value("missing", Json()) == "previous")
+          add("tensors." + displayed(tensor.name),
+              "\"missing\": \"previous\" is not for series: want \"keep\", and "
+              "\"gaps\": \"previous\" of the series");
   }
 
   // The type of a step is the key that no other one has.

@@ -257,6 +257,7 @@ class RecipeReading : public Reader {
     for (const MadeTensor& tensor : tensors_) {
       std::int64_t number = 0;
       if (record.problem.empty()) try {
+          tensor.vectorizer->complete(record);
           number = tensor.vectorizer->see(record);
         } catch (const Error& e) {
           if (e.code() != Code::kData) throw;

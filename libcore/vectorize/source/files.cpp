@@ -77,6 +77,10 @@ std::unique_ptr<RecordSource> archive_of(const std::string& operand,
       io::decompress(io::open_retrying(operand, inputs.retries, inputs.log));
   start.resize(kTarBlock);
   start.resize(io::read_full(*source, start));
+  if (is_damaged_tar(start))
+    bad_data(source->name() +
+             ": the first header of the archive is damaged, its checksum is "
+             "wrong");
   if (!is_tar(start)) return nullptr;
   return open_tar(
       std::make_unique<PutBack>(std::move(source), std::move(start)), wanted);

@@ -1,13 +1,12 @@
 // Records of JSON Lines.
 
-#include <optional>
 #include <string_view>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
+#include "libcore/vectorize/source/input_lines.h"
 #include "libcore/vectorize/source/record_source.h"
-#include "libcore/vectorize/text_blocks.h"
 
 namespace dl::vectorize {
 namespace {
@@ -15,51 +14,24 @@ namespace {
 class JsonLinesSource : public RecordSource {
  public:
   explicit JsonLinesSource(std::vector<std::string> inputs)
-      : inputs_(std::move(inputs)) {
-    open_next();
-  }
+      : lines_(std::move(inputs), RawInput::Kind::kJson) {}
 
   bool next(Record& record) override {
-    for (;;) {
-      while (at_ == block_.bytes.size())
-        if (!next_block()) return false;
-      const std::size_t end =
-          std::min(block_.bytes.find('\n', at_), block_.bytes.size());
-      const std::string line = block_.bytes.substr(at_, end - at_);
-      at_ = std::min(end + 1, block_.bytes.size());
-      ++line_;
-      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-      take(record, line);
-      return true;
-    }
-  }
-
- private:
-  void open_next() {
-    input_.emplace(inputs_[opened_++], std::nullopt, RawInput::Kind::kJson);
-  }
-
-  bool next_block() {
-    at_ = 0;
-    while (!input_->next(block_, INT64_MAX)) {
-      input_->input().close();
-      block_ = {};
-      if (opened_ == inputs_.size()) return false;
-      open_next();
-    }
-    line_ = block_.line - 1;
+    std::string_view line;
+    if (!lines_.next(line)) return false;
+    take(record, std::string(line));
     return true;
   }
 
+ private:
   void take(Record& record, const std::string& line) {
     record = {};
     record.is_sparse = true;
-    if (!name_ || *name_ != block_.name)
-      name_ = std::make_shared<const std::string>(block_.name);
-    record.input = name_;
-    record.line = line_;
+    record.input = lines_.name();
+    record.line = lines_.number();
     record.columns = RecordColumns(names_);
-    (void)record.columns.emplace(kPlaceColumn, place_of(block_.name, line_));
+    (void)record.columns.emplace(kPlaceColumn,
+                                 place_of(*record.input, record.line));
     try {
       const Json json = parse_json(line, "the line", Code::kData);
       if (!json.is_object()) bad_data("want an object");
@@ -73,14 +45,8 @@ class JsonLinesSource : public RecordSource {
     names_ = record.columns.names();
   }
 
-  std::vector<std::string> inputs_;
-  std::size_t opened_ = 0;
-  std::optional<TextBlocks> input_;
-  InputBlock block_;
-  std::shared_ptr<const std::string> name_;  // of the input
-  RecordColumns::Names names_;               // of the line before
-  std::size_t at_ = 0;                       // in the block
-  std::int64_t line_ = 0;                    // the one that was read last
+  InputLines lines_;
+  RecordColumns::Names names_;  // of the line before
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ class WithTable : public RecordSource {
   WithTable(std::unique_ptr<RecordSource> source, const std::string& table,
             const std::vector<WantedColumn>& wanted)
       : source_(std::move(source)) {
-    CsvTable csv({table}, ",", true, CsvTable::For::kRecipe);
+    CsvTable csv({table}, {}, CsvTable::For::kRecipe);
     name_ = csv.name();
     columns_.assign(csv.names().begin() + 1, csv.names().end());
     std::vector<std::string> all = columns_of_files();

@@ -245,6 +245,15 @@ class Ledger::EnteringSink : public io::Sink {
   bool closed_ = false;
 };
 
+// Classes that no stream has are none yet.
+void Ledger::enter_without_output(data::Metadata metadata) {
+  metadata.classes.clear();
+  state_->file.append(state_->lines(metadata, 0, "") +
+                      dump_json({{"in_place", whole_name(state_->output)}}) +
+                      "\n");
+  state_->begun = -1;
+}
+
 std::unique_ptr<io::Sink> Ledger::entering(
     std::unique_ptr<io::Sink> sink, std::function<data::Metadata()> metadata) {
   return std::make_unique<EnteringSink>(*state_, std::move(sink),

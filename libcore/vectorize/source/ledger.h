@@ -65,6 +65,10 @@ class Ledger {
   std::unique_ptr<io::Sink> entering(std::unique_ptr<io::Sink> sink,
                                      std::function<data::Metadata()> metadata);
 
+  // Enters the inputs, none of which gave an example: no stream is written.
+  // Throws Error: kIo.
+  void enter_without_output(data::Metadata metadata);
+
   std::int64_t taken() const;  // in this run, those that have changed included
   // Sentences about inputs that have changed, or are gone, for the user.
   // Called when all inputs were given to take().

@@ -51,6 +51,8 @@ class RecordSource {
   virtual PassedOver passed_over() const { return {}; }
   // A sentence about rows that steps left out, at the end; or "".
   virtual std::string left_out() const { return ""; }
+  // Columns that hold words, whatever these look like.
+  virtual std::vector<std::string> words() const { return {}; }
   // Columns of the table that is read, in its order; none: they are not known.
   virtual std::vector<std::string> columns() const { return {}; }
 };
@@ -134,6 +136,16 @@ std::unique_ptr<RecordSource> open_sqlite(Inputs inputs,
 // Throws Error: kNoInput, kIo.
 bool is_sqlite(const std::string& file);
 
+// The rows of ARFF, and whether a file is one, by its first lines.
+std::unique_ptr<RecordSource> open_arff(Inputs inputs,
+                                        const RecipeSettings& settings);
+// Throws Error: kNoInput, kIo, kData.
+bool is_arff(const std::string& file, const std::string& encoding);
+
+// The lines of files whose columns have the widths "widths".
+std::unique_ptr<RecordSource> open_fixed_width(Inputs inputs,
+                                               const RecipeSettings& settings);
+
 // The lines of JSON Lines, as records with a column for each value that an
 // object has, "a.b" for one within another, and "file:line".
 std::unique_ptr<RecordSource> open_json_lines(Inputs inputs,
@@ -157,6 +169,8 @@ std::unique_ptr<RecordSource> open_tar(std::unique_ptr<io::Source> source,
 // Whether what a file begins with is a tar archive's.
 constexpr std::size_t kTarBlock = 512;
 bool is_tar(std::span<const std::byte> start);
+// Whether it would be one, but for the checksum of its first header.
+bool is_damaged_tar(std::span<const std::byte> start);
 
 }  // namespace dl::vectorize
 

@@ -69,6 +69,13 @@ class SqliteSource : public RecordSource {
 
  private:
   [[noreturn]] void fail() const {
+    const int code = sqlite3_errcode(database_.get());
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+      throw Error{Code::kIo,
+                  *name_ +
+                      " is locked by another program that writes it; run this "
+                      "again when that is done, or read a copy, as sqlite3 "
+                      "FILE '.backup COPY' makes one"};
     bad_data(*name_ + ": " + displayed(sqlite3_errmsg(database_.get())));
   }
 

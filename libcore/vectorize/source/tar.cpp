@@ -308,6 +308,12 @@ bool is_tar(std::span<const std::byte> start) {
   return header == TarHeader{} || sum_fits(header);
 }
 
+bool is_damaged_tar(std::span<const std::byte> start) {
+  if (start.size() < kTarBlock || is_tar(start)) return false;
+  constexpr std::string_view kMark = "ustar";
+  return std::memcmp(start.data() + kMagic.at, kMark.data(), kMark.size()) == 0;
+}
+
 std::unique_ptr<RecordSource> open_tar(std::unique_ptr<io::Source> source,
                                        Suffixes wanted) {
   return std::make_unique<TarSource>(std::move(source), wanted);

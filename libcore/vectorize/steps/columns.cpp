@@ -28,7 +28,7 @@ const StepType keep_step = {
     }};
 const StepType rename_step = {
     .name = "rename",
-    .words = "Other names of columns.",
+    .words = "Other names of columns, which no other column has.",
     .keys = {{"rename", KeyKind::kTextMap, "",
               "The new name of each, by the old one."}},
     .make = [](const RecipeSettings& settings,

@@ -41,7 +41,7 @@ class JoinStep : public Step {
 
   void start(std::size_t slots) override {
     row_slots_ = slots;
-    CsvTable csv({file_}, delimiter_, true, CsvTable::For::kRecipe);
+    CsvTable csv({file_}, {.delimiter = delimiter_}, CsvTable::For::kRecipe);
     std::vector<WantedColumn> wanted;
     for (const auto* names : {&on_, &take_})
       for (const std::string& name : *names) wanted.push_back({name, "join"});

@@ -66,7 +66,12 @@ void StepColumns::remove(const std::string& name) {
 }
 
 void StepColumns::rename(const std::map<std::string, std::string>& names) {
-  for (const auto& [from, to] : names) (void)need(from);
+  for (const auto& [from, to] : names) {
+    const std::size_t slot = need(from).slot;
+    // No column of the input is replaced without a word.
+    if (!names.contains(to) && !gone_.contains(to) && closed_by_.empty())
+      added_.push_back({to, place_, slot});
+  }
   for (StepColumn& column : columns_)
     if (const auto to = names.find(column.name); to != names.end()) {
       gone_[column.name] = place_;

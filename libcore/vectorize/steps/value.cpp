@@ -43,6 +43,7 @@ Value value_of(std::string_view text, ValueType type) {
         // An infinite one is an error, as the number of a vectorizer is.
         if (std::isnan(number)) return {};
         if (!std::isinf(number)) return Value::of_number(number);
+        bad_data("want a finite number, got " + in_quotes(clipped(text)));
       }
       break;
     case ValueType::kTruth:

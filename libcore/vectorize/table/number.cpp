@@ -10,7 +10,8 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/table/missing.h"
-#include "libcore/vectorize/table/word_set.h"
+#include "libcore/vectorize/table/number_columns.h"
+#include "libcore/vectorize/table/number_scale.h"
 #include "libcore/vectorize/text.h"
 #include "libcore/vectorize/vectorizer.h"
 
@@ -20,57 +21,19 @@ namespace {
 enum class MissingNumber {
   kFail,
   kKeep,
+  kPrevious,
   kValue,
   kMean,
   kMedian,
   kMostFrequent
 };
 constexpr std::string_view kMissingWords[] = {
-    "fail", "keep", "value", "mean", "median", "most_frequent"};
+    "fail", "keep", "previous", "value", "mean", "median", "most_frequent"};
 
-WordSet words_of(const RecipeSettings& settings, const char* key) {
-  return settings.has(key) ? WordSet(settings.texts(key)) : WordSet();
+// The column of a record that has the number before a missing one.
+std::string previous_name(const std::string& column) {
+  return column + "=previous";
 }
-
-// The numbers that columns of a record hold as text.
-class NumberColumns {
- public:
-  explicit NumberColumns(const RecipeSettings& settings)
-      : columns_(settings.texts("from")),
-        places_(columns_.begin(), columns_.end()),
-        words_(settings),
-        true_(words_of(settings, "true")),
-        false_(words_of(settings, "false")) {
-    for (const std::string& word : true_)
-      if (false_.contains(word))
-        bad_config("true and false both have " + in_quotes(word));
-  }
-
-  const std::vector<std::string>& columns() const { return columns_; }
-
-  // None: it is missing.  Throws Error: kData, it is no number.
-  std::optional<double> value(const Record& record, std::size_t i) const {
-    const std::string_view text = trim(places_[i].of(record));
-    if (words_.contain(text)) return std::nullopt;
-    if (true_.contains(text)) return 1;
-    if (false_.contains(text)) return 0;
-    double value = 0;
-    if (!parse_number(text, value) && !parse_truth(text, value))
-      bad_data("column " + in_quotes(columns_[i]) + ": want a number, got '" +
-               clipped(text) + "'");
-    if (std::isnan(value) && words_.are_known()) return std::nullopt;
-    if (!(std::abs(value) <= std::numeric_limits<float>::max()))
-      bad_data("column " + in_quotes(columns_[i]) + ": " +
-               does_not_fit(text, tensor::DType::kF32));
-    return value;
-  }
-
- private:
-  std::vector<std::string> columns_;
-  std::vector<ColumnOfRecords> places_;
-  MissingWords words_;
-  WordSet true_, false_;
-};
 
 // Changes of a number that need nothing of the others.
 class NumberChange {
@@ -104,8 +67,9 @@ MissingNumber missing_of(const RecipeSettings& settings) {
 // Keys that have no effect, or do not fit each other.
 void check_fills(const RecipeSettings& settings, std::size_t columns) {
   const MissingNumber missing = missing_of(settings);
-  if (settings.has("value") && missing != MissingNumber::kValue)
-    bad_config("value is for \"missing\": \"value\"");
+  if (settings.has("value") && missing != MissingNumber::kValue &&
+      missing != MissingNumber::kPrevious)
+    bad_config("value is for \"missing\": \"value\" or \"previous\"");
   if (!settings.has("fills")) return;
   if (missing <= MissingNumber::kValue)
     bad_config(
@@ -120,8 +84,9 @@ void check_fills(const RecipeSettings& settings, std::size_t columns) {
 class NumberVectorizer : public Vectorizer {
  public:
   explicit NumberVectorizer(const RecipeSettings& settings)
-      : columns_(settings),
+      : columns_(settings.texts("from"), settings),
         change_(settings),
+        scale_(settings, columns_.columns().size()),
         indicator_(settings.has("indicator") && settings.flag("indicator")) {
     const std::size_t count = columns_.columns().size();
     const MissingNumber missing = missing_of(settings);
@@ -130,9 +95,13 @@ class NumberVectorizer : public Vectorizer {
       if (indicator_) bad_config(kIndicatorAlone);
       return;
     }
-    if (missing == MissingNumber::kKeep)
+    is_previous_ = missing == MissingNumber::kPrevious;
+    last_.resize(is_previous_ ? count : 0);
+    if (is_previous_) names_before();
+    if (missing == MissingNumber::kKeep ||
+        (is_previous_ && !settings.has("value")))
       fills_.assign(count, std::numeric_limits<double>::quiet_NaN());
-    else if (missing == MissingNumber::kValue)
+    else if (missing == MissingNumber::kValue || is_previous_)
       fills_.assign(count,
                     settings.has("value") ? settings.number("value") : 0);
     else if (settings.has("fills"))
@@ -152,6 +121,15 @@ class NumberVectorizer : public Vectorizer {
     return fills_.empty() ? nullptr : std::make_unique<Workspace>();
   }
 
+  // The number before a missing one becomes a column of the record.
+  void complete(Record& record) override {
+    for (std::size_t i = 0; i < last_.size(); ++i)
+      if (const auto value = columns_.value(record, i))
+        last_[i] = dump_json(Json(*value));
+      else if (!last_[i].empty())
+        (void)record.columns.emplace(before_[i].name(), last_[i]);
+  }
+
   void put(const Record& record, std::int64_t, Workspace* workspace,
            std::span<std::byte> out) const override {
     const std::size_t count = columns_.columns().size();
@@ -166,7 +144,10 @@ class NumberVectorizer : public Vectorizer {
                  ": a value is missing (\"missing\" of the recipe lets it "
                  "pass)");
       if (!value) ++workspace->filled;
-      set(i, change_(value ? *value : fills_[i]));
+      const double known = value          ? *value
+                           : is_previous_ ? before(record, i)
+                                          : fills_[i];
+      set(i, scale_(i, change_(known)));
       if (indicator_) set(count + i, value ? 0 : 1);
     }
   }
@@ -180,29 +161,57 @@ class NumberVectorizer : public Vectorizer {
   }
 
  private:
+  void names_before() {
+    for (const std::string& column : columns_.columns())
+      before_.emplace_back(previous_name(column));
+  }
+  double before(const Record& record, std::size_t i) const {
+    double value = fills_[i];
+    if (record.columns.contains(before_[i].name()))
+      (void)parse_number(before_[i].of(record), value);
+    if (std::isnan(value))
+      bad_data("column " + in_quotes(columns_.columns()[i]) +
+               ": a value is missing and there is none before it (\"value\" of "
+               "the recipe stands in for it)");
+    return value;
+  }
+
   NumberColumns columns_;
   NumberChange change_;
-  bool indicator_;
+  NumberScale scale_;
+  bool indicator_, is_previous_ = false;
   std::vector<double> fills_;  // by column; none: a missing one is bad
+  // With "previous": the number of each column that was there last, and where
+  // records have it.
+  std::vector<std::string> last_;
+  std::vector<ColumnOfRecords> before_;
 };
 
-// Learns what stands in for missing numbers.
+bool learns_fills(const RecipeSettings& settings) {
+  return missing_of(settings) > MissingNumber::kValue && !settings.has("fills");
+}
+
+// Learns what stands in for missing numbers, and scales.
 class NumberLearner : public Learner {
  public:
   explicit NumberLearner(const RecipeSettings& settings)
-      : columns_(settings),
+      : columns_(settings.texts("from"), settings),
+        change_(settings),
         missing_(missing_of(settings)),
-        sums_(columns_.columns().size()),
-        counts_(columns_.columns().size()) {
-    check_fills(settings, sums_.size());
+        scales_(settings, columns_.columns().size()),
+        sums_(learns_fills(settings) ? columns_.columns().size() : 0),
+        counts_(sums_.size()) {
+    check_fills(settings, columns_.columns().size());
   }
 
   void see(const Record& record) override {
-    std::vector<std::optional<double>> values(sums_.size());
-    for (std::size_t i = 0; i < sums_.size(); ++i)
+    std::vector<std::optional<double>> values(columns_.columns().size());
+    for (std::size_t i = 0; i < values.size(); ++i)
       values[i] = columns_.value(record, i);
-    for (std::size_t i = 0; i < sums_.size(); ++i) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
       if (!values[i]) continue;
+      scales_.see(i, change_(*values[i]));
+      if (sums_.empty()) continue;
       if (missing_ == MissingNumber::kMean)
         sums_[i].add(*values[i]);
       else
@@ -215,23 +224,20 @@ class NumberLearner : public Learner {
     for (std::size_t i = 0; i < sums_.size(); ++i)
       all.push_back(missing_ == MissingNumber::kMean ? sums_[i].state()
                                                      : counts_[i].state());
-    return all;
+    if (!scales_.any()) return all;
+    return {{"fills", all}, {"scales", scales_.state()}};
   }
 
   void merge(const JsonView& state, std::int64_t records) override {
-    if (state.size() != sums_.size())
-      state.fail("a state for each of " + std::to_string(sums_.size()) +
-                 " columns");
-    for (std::size_t i = 0; i < sums_.size(); ++i)
-      if (missing_ == MissingNumber::kMean) {
-        sums_[i].merge(state.at(i), records);
-      } else {
-        check_numbers(state.at(i));
-        counts_[i].merge(state.at(i), records);
-      }
+    if (!scales_.any()) return merge_fills(state, records);
+    state.only({"fills", "scales"});
+    merge_fills(state.at("fills"), records);
+    scales_.merge(state.at("scales"), records);
   }
 
   void finish(Json& given) const override {
+    scales_.finish(columns_.columns(), given);
+    if (sums_.empty()) return;
     Json fills = Json::array();
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       if (sums_[i].count() == 0 && counts_[i].counts().empty())
@@ -244,6 +250,19 @@ class NumberLearner : public Learner {
   }
 
  private:
+  void merge_fills(const JsonView& state, std::int64_t records) {
+    if (state.size() != sums_.size())
+      state.fail("a state for each of " + std::to_string(sums_.size()) +
+                 " columns");
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+      if (missing_ == MissingNumber::kMean) {
+        sums_[i].merge(state.at(i), records);
+      } else {
+        check_numbers(state.at(i));
+        counts_[i].merge(state.at(i), records);
+      }
+  }
+
   static void check_numbers(const JsonView& counts) {
     double value = 0;
     for (const auto& [text, times] : counts.raw().items())
@@ -276,8 +295,10 @@ class NumberLearner : public Learner {
   }
 
   NumberColumns columns_;
+  NumberChange change_;
   MissingNumber missing_;
-  std::vector<FixedSum> sums_;
+  ScaleLearner scales_;
+  std::vector<FixedSum> sums_;  // none: fills are not learnt
   std::vector<TextCounts> counts_;
 };
 
@@ -298,7 +319,9 @@ const VectorizerType number_vectorizer = {
               .doc = "A missing number: *fail*, the default, the record is "
                      "bad; *keep*, it stays missing, in a series, whose *gaps* "
                      "says what becomes of it; *value*, the number of that key "
-                     "stands in for it; *mean*, "
+                     "stands in for it; *previous*, the number before it in "
+                     "the column, of the first ones *value*, if it is given; "
+                     "*mean*, "
                      "*median*, *most_frequent* of the column, which a fit "
                      "learns.",
               .words = kMissingWords},
@@ -324,14 +347,18 @@ const VectorizerType number_vectorizer = {
              {.name = "log",
               .kind = KeyKind::kBoolean,
               .doc = "Take the logarithm of 1 + x, of a negative number "
-                     "-log(1 - x), behind *clip*."}},
+                     "-log(1 - x), behind *clip*."},
+             kScaleKeys[0],
+             kScaleKeys[1],
+             kScaleKeys[2],
+             kScaleKeys[3],
+             kScaleKeys[4]},
     .make = [](const RecipeSettings& settings,
                const std::vector<std::string>&) -> std::unique_ptr<Vectorizer> {
       return std::make_unique<NumberVectorizer>(settings);
     },
     .fit = [](const RecipeSettings& settings) -> std::unique_ptr<Learner> {
-      if (missing_of(settings) <= MissingNumber::kValue ||
-          settings.has("fills"))
+      if (!learns_fills(settings) && !NumberScale::is_to_be_learnt(settings))
         return nullptr;
       return std::make_unique<NumberLearner>(settings);
     }};

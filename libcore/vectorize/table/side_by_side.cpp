@@ -27,6 +27,15 @@ class SideBySide : public Vectorizer {
     return std::make_unique<Workspace>();  // all that numbers want
   }
 
+  void complete(Record& record) override {
+    for (const auto& part : parts_) part->complete(record);
+  }
+  std::string warning() const override {
+    for (const auto& part : parts_)
+      if (std::string text = part->warning(); !text.empty()) return text;
+    return "";
+  }
+
   void put(const Record& record, std::int64_t, Workspace* workspace,
            std::span<std::byte> out) const override {
     for (std::size_t i = 0; i < parts_.size(); ++i) {

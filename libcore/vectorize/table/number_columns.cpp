@@ -1,0 +1,50 @@
+#include "libcore/vectorize/table/number_columns.h"
+
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/vectorize/text.h"
+
+namespace dl::vectorize {
+namespace {
+
+WordSet words_of(const RecipeSettings& settings, const char* key) {
+  return settings.has(key) ? WordSet(settings.texts(key)) : WordSet();
+}
+
+}  // namespace
+
+NumberColumns::NumberColumns(std::vector<std::string> columns,
+                             const RecipeSettings& settings)
+    : columns_(std::move(columns)),
+      places_(columns_.begin(), columns_.end()),
+      words_(settings),
+      true_(words_of(settings, "true")),
+      false_(words_of(settings, "false")) {
+  for (const std::string& word : true_)
+    if (false_.contains(word))
+      bad_config("true and false both have " + in_quotes(word));
+}
+
+std::optional<double> NumberColumns::value(const Record& record,
+                                           std::size_t i) const {
+  const std::string_view text = trim(places_[i].of(record));
+  if (words_.contain(text)) return std::nullopt;
+  if (true_.contains(text)) return 1;
+  if (false_.contains(text)) return 0;
+  double value = 0;
+  if (!parse_number(text, value) && !parse_truth(text, value))
+    bad_data("column " + in_quotes(columns_[i]) + ": want a number, got '" +
+             clipped(text) + "'");
+  if (std::isnan(value) && words_.are_known()) return std::nullopt;
+  if (!(std::abs(value) <= std::numeric_limits<float>::max()))
+    bad_data("column " + in_quotes(columns_[i]) + ": " +
+             does_not_fit(text, tensor::DType::kF32));
+  return value;
+}
+
+}  // namespace dl::vectorize
