@@ -49,7 +49,7 @@ void FixedSum::add_product(double a, double b) {
 
 void FixedSum::add_multiple(const FixedSum& other, double factor) {
   FixedSum own = other;
-  own.carry();
+  if (own.make_positive()) factor = -factor;
   for (std::size_t i = 0; i < kDigits; ++i) {
     if (own.digits_[i] == 0) continue;
     const double digit = std::ldexp(static_cast<double>(own.digits_[i]),
@@ -95,14 +95,18 @@ void FixedSum::carry() {
   open_ = 0;
 }
 
+// Whether it was negative.
+bool FixedSum::make_positive() {
+  carry();
+  if (digits_.back() >= 0) return false;
+  for (std::int64_t& digit : digits_) digit = -digit;
+  carry();
+  return true;
+}
+
 double FixedSum::mean() const {
   FixedSum own = *this;
-  own.carry();
-  const bool negative = own.digits_.back() < 0;
-  if (negative) {
-    for (std::int64_t& digit : own.digits_) digit = -digit;
-    own.carry();
-  }
+  const bool negative = own.make_positive();
   // Enough digits from the first one on that is not zero.
   long double sum = 0;
   int taken = 0;

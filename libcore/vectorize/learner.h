@@ -66,6 +66,7 @@ class FixedSum {
  private:
   void put(double value);
   void carry();
+  bool make_positive();
   // Digits of 32 bits from 2^-1074 on, each with a sign of its own.
   static constexpr std::size_t kDigits = 68;
   std::array<std::int64_t, kDigits> digits_{};

@@ -68,7 +68,10 @@ void TextBlocks::fail_too_long() const {
   const std::string_view blank =
       rest().substr(0, rest().find_first_not_of("\r\n"));
   bad_data(name() + ", line " + std::to_string(line_ + count_lines(blank)) +
-           ": a row is over 64 MiB");
+           ": a row is over 64 MiB" +
+           (rest().find('"') == std::string_view::npos
+                ? ""
+                : "; is a quote not closed?"));
 }
 
 bool TextBlocks::next(InputBlock& block, std::int64_t most) {

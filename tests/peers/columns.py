@@ -1,7 +1,7 @@
 """A recipe of tables beside scikit-learn's ColumnTransformer, to 1e-6: imputed numbers with
-indicators, one-hot words, words of truth, clipped and logarithmic numbers; parts of dates
-beside Python's datetime. Rows drawn with a seed, gaps among them, and later rows with words
-that the fit has not seen."""
+indicators, one-hot words, words of truth, clipped and logarithmic numbers, all scales and bins;
+parts of dates beside Python's datetime. Rows drawn with a seed, gaps among them, and later rows
+with words and numbers that the fit has not seen."""
 
 import argparse
 import csv
@@ -16,11 +16,15 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+from sklearn.preprocessing import (FunctionTransformer, KBinsDiscretizer, MinMaxScaler,
+                                   OneHotEncoder, QuantileTransformer, RobustScaler,
+                                   StandardScaler)
 
 from files import records, run
 
 NAMES = ["number", "integer", "town", "flag", "day", "gap"]
+SCALES = {"standardize": StandardScaler, "minmax": MinMaxScaler, "robust": RobustScaler,
+          "quantile": lambda: QuantileTransformer(n_quantiles=100, subsample=None)}
 EPOCH = datetime.datetime(1970, 1, 1)
 
 
@@ -49,15 +53,61 @@ def recipe(fill):
         gap | ({"value": 7} if fill == "value" else {}),
         {"type": "date", "from": "day", "cyclic": False,
          "parts": ["year", "month", "day", "yearday", "weekday", "hour", "minute", "days"]},
-        {"type": "date", "from": "day", "parts": ["month", "weekday", "hour"]}]}}
+        {"type": "date", "from": "day", "parts": ["month", "weekday", "hour"]},
+        *({"type": "number", "from": ["number", "integer", "gap"], "scale": scale,
+           "missing": "median"} | ({"quantiles": 100} if scale == "quantile" else {})
+          for scale in SCALES),
+        {"type": "bins", "from": "number", "bins": 7},
+        {"type": "bins", "from": "integer", "bins": 6, "strategy": "uniform", "encode": "ordinal"},
+        {"type": "bins", "from": "gap", "missing": "own"},
+        {"type": "number", "from": ["gap"], "missing": "previous", "value": -1,
+         "indicator": True}]}}
+
+
+def as_numbers(x):
+    return np.array([[float(v) if v != "" else np.nan for v in row] for row in x])
+
+
+class Scaled:
+    """Scales of the numbers that are there, also of what stands in for missing ones."""
+
+    def __init__(self, train):
+        self.fill = np.nanmedian(train, axis=0)
+        self.scales = [make().fit(train) for make in SCALES.values()]
+
+    def transform(self, x):
+        filled = np.where(np.isnan(x), self.fill, x)
+        return np.hstack([scale.transform(filled) for scale in self.scales])
+
+
+class Binned:
+    def __init__(self, train):
+        def bins(count, strategy, encode):
+            return KBinsDiscretizer(count, strategy=strategy, encode=encode, subsample=None,
+                                    quantile_method="linear")
+        self.number = bins(7, "quantile", "onehot-dense").fit(train[:, :1])
+        self.integer = bins(6, "uniform", "ordinal").fit(train[:, 1:2])
+        gap = train[:, 2:]
+        self.gap = bins(5, "quantile", "onehot-dense").fit(gap[~np.isnan(gap[:, 0])])
+
+    def transform(self, x):
+        missing = np.isnan(x[:, 2:])
+        gap = self.gap.transform(np.where(missing, 0, x[:, 2:])) * ~missing
+        return np.hstack([self.number.transform(x[:, :1]), self.integer.transform(x[:, 1:2]),
+                          gap, missing])
+
+
+def previous(x):
+    last, out = -1.0, []
+    for value in x:
+        out.append([last if np.isnan(value) else value, np.isnan(value)])
+        last = out[-1][0]
+    return np.array(out)
 
 
 def theirs(fill, train):
     def numbers(x):
         return np.array(x, dtype=object).reshape(len(x), -1)
-
-    def as_numbers(x):
-        return np.array([[float(v) if v != "" else np.nan for v in row] for row in x])
 
     def log(x):
         clipped = np.clip(x, -500, 800)
@@ -97,11 +147,16 @@ def difference(fill, seed):
         json.dump(recipe(fill), file)
     run("dl-preprocess fit recipe.json train.csv -o fitted.json")
     made, numbers = theirs(fill, train)
+    columns = [0, 1, 5]
+    train_numbers = as_numbers([[row[c] for c in columns] for row in train])
+    scaled, binned = Scaled(train_numbers), Binned(train_numbers)
     worst = 0.0
     for path, rows in ("train.csv", train), ("later.csv", later):
         run(f"dl-preprocess -q --recipe fitted.json {path} -f -o out.dls")
         own = np.concatenate([r["features"] for r in records("out.dls")])
-        want = np.hstack([made.transform(numbers(rows)), dates(rows)])
+        x = as_numbers([[row[c] for c in columns] for row in rows])
+        want = np.hstack([made.transform(numbers(rows)), dates(rows), scaled.transform(x),
+                          binned.transform(x), previous(x[:, 2])])
         assert own.shape == want.shape, (own.shape, want.shape)
         scale = np.maximum(np.abs(want), 1)
         worst = max(worst, float(np.max(np.abs(own - want) / scale)))

@@ -135,12 +135,14 @@ void ColumnProfile::see_date(std::string_view text) {
   constexpr std::size_t kShortest = 8, kLongest = 40;
   if (no_dates_.words.size() > kMostStrays) return;  // it is another column
   bool any = false;
+  ++looked_at_;
   if (text.size() >= kShortest && text.size() <= kLongest)
     for (std::size_t i = 0; i < dates_.size(); ++i)
       if (date_formats()[i].parse(text)) {
         ++dates_[i];
         any = true;
       }
+  if (any) ++dated_;
   if (!any)
     no_dates_.add(text);
   else if (text.find(':') != std::string_view::npos)
@@ -159,6 +161,11 @@ const char* ColumnProfile::date_format() const {
              ? nullptr
              : known_date_formats()[static_cast<std::size_t>(found -
                                                              dates_.begin())];
+}
+
+bool ColumnProfile::has_mixed_dates() const {
+  return date_format() == nullptr && !are_nearly_numbers() && dated_ > 0 &&
+         2 * dated_ >= looked_at_;
 }
 
 bool ColumnProfile::has_other_date_format() const {

@@ -73,6 +73,8 @@ class ColumnProfile {
   // Format of dates; null: not all values but strays are dates of one format.
   const char* date_format() const;
   bool has_other_date_format() const;  // day and month may be swapped
+  // Most values are dates, and not of one format.
+  bool has_mixed_dates() const;
   bool has_time() const { return has_time_; }
 
   std::size_t longest() const { return longest_; }  // bytes
@@ -107,7 +109,8 @@ class ColumnProfile {
   Others no_numbers_, no_dates_;
   bool are_words_ = false;  // whatever they look like
   bool overflowed_ = false;
-  bool repeated_ = false;            // before it overflowed
+  bool repeated_ = false;                   // before it overflowed
+  std::int64_t dated_ = 0, looked_at_ = 0;  // of any format
   std::vector<std::int64_t> dates_;  // values of each of known_date_formats()
   bool has_time_ = false, has_spaces_ = false;
   std::size_t longest_ = 0;

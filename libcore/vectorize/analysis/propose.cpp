@@ -85,8 +85,8 @@ class Proposal {
     }
     if (features.empty())
       bad_data(
-          "no column is left to learn from: all are constant, ids, text, or "
-          "named by --label, --id and --drop");
+          "no column is left to learn from: all are constant, ids, text, "
+          "without a name, or named by --label, --id and --drop");
     tensors["features"] = features.size() == 1 ? features[0] : features;
     proposed.recipe = {{"source", source_}, {"tensors", tensors}};
     return proposed;
@@ -109,6 +109,15 @@ class Proposal {
   }
 
   ProposedPart feature(const ColumnProfile& column) const {
+    ProposedPart part = feature_by_type(column);
+    if (column.has_mixed_dates())
+      part.sentence +=
+          "; most values look like dates, of several formats: bring them to "
+          "one first";
+    return part;
+  }
+
+  ProposedPart feature_by_type(const ColumnProfile& column) const {
     if (column.name().empty()) return {nullptr, "ignored: has no name"};
     switch (column.type()) {
       case ColumnType::kEmpty:

@@ -2,9 +2,12 @@
 
 #include <spng.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "libcore/base/display.h"
@@ -16,13 +19,33 @@ namespace {
 
 // Limits of text and profiles beside the pixels.
 constexpr std::size_t kMaxChunk = 8 << 20, kMaxChunks = 32 << 20;
-// Texts may be many, which are none of the picture: their bytes are the limit.
-constexpr int kMostChunks = 1 << 20;
 
 void check_png(int result) {
   if (result == 0) return;
   if (result == SPNG_IO_EOF) bad_data("it is cut short");
   bad_data("it is damaged (" + displayed(::spng_strerror(result)) + ")");
+}
+
+bool is_text_chunk(std::string_view type) {
+  return type == "tEXt" || type == "zTXt" || type == "iTXt";
+}
+
+// The file without its texts, which are none of the picture, and of which
+// libspng takes a thousand.
+std::string without_texts(std::string_view bytes) {
+  constexpr std::size_t kSignature = 8, kAround = 12;  // length, type, sum
+  std::string rest(bytes.substr(0, kSignature));
+  std::size_t at = kSignature;
+  while (at + kAround <= bytes.size()) {
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < 4; ++i)
+      length = length << 8 | static_cast<unsigned char>(bytes[at + i]);
+    if (length > bytes.size() - at - kAround) break;
+    if (!is_text_chunk(bytes.substr(at + 4, 4)))
+      rest.append(bytes, at, kAround + length);
+    at += kAround + length;
+  }
+  return rest.append(bytes, std::min(at, bytes.size()));
 }
 
 int orientation_of(spng_ctx* png) {
@@ -48,12 +71,12 @@ void leave_out_alpha(std::span<const std::uint8_t> from, Picture& out) {
 
 using Png = std::unique_ptr<spng_ctx, void (*)(spng_ctx*)>;
 
-Png open_png(std::string_view bytes, const DecodeLimits& limits,
+// bytes: without_texts(); they outlive the result.
+Png open_png(const std::string& bytes, const DecodeLimits& limits,
              spng_ihdr& header) {
   Png png(::spng_ctx_new(0), ::spng_ctx_free);
   if (png == nullptr) throw std::bad_alloc();
   ::spng_set_chunk_limits(png.get(), kMaxChunk, kMaxChunks);
-  ::spng_set_option(png.get(), SPNG_CHUNK_COUNT_LIMIT, kMostChunks);
   // A text that is damaged is none of the picture.
   ::spng_set_crc_action(png.get(), SPNG_CRC_ERROR, SPNG_CRC_DISCARD);
   check_png(::spng_set_png_buffer(png.get(), bytes.data(), bytes.size()));
@@ -65,7 +88,8 @@ Png open_png(std::string_view bytes, const DecodeLimits& limits,
 void read_png(std::string_view bytes, const DecodeLimits& limits,
               Picture& out) {
   spng_ihdr header{};
-  const Png owner = open_png(bytes, limits, header);
+  const std::string picture = without_texts(bytes);
+  const Png owner = open_png(picture, limits, header);
   spng_ctx* png = owner.get();
   const bool grey = header.color_type == SPNG_COLOR_TYPE_GRAYSCALE ||
                     header.color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA;
@@ -108,7 +132,8 @@ void read_png_numbers(std::string_view bytes, const DecodeLimits& limits,
                       Picture& out) {
   if (!is_png(bytes)) bad_data("it is no PNG, as masks are");
   spng_ihdr header{};
-  const Png png = open_png(bytes, limits, header);
+  const std::string picture = without_texts(bytes);
+  const Png png = open_png(picture, limits, header);
   if (header.color_type != SPNG_COLOR_TYPE_GRAYSCALE &&
       header.color_type != SPNG_COLOR_TYPE_INDEXED)
     bad_data("its pixels have several numbers: want grey, or a palette");

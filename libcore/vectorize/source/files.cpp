@@ -110,7 +110,9 @@ std::unique_ptr<RecordSource> open_operand(const std::string& operand,
     if (!archive && !wanted.empty()) problem = no_picture(start);
   } catch (const Error& e) {
     // A file that only begins as gzip or zstd does is some file.
-    if (e.code() != Code::kData || !io::names_file(operand)) throw;
+    if (e.code() != Code::kData || !io::names_file(operand) ||
+        is_damaged_tar(start))
+      throw;
   }
   if (archive) return archive;
   if (!io::names_file(operand))

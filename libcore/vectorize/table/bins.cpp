@@ -119,9 +119,8 @@ class BinsLearner : public Learner {
 
  private:
   std::vector<double> all_edges() const {
-    std::vector<double> shares;
-    for (std::int64_t i = 0; i <= bins_; ++i)
-      shares.push_back(static_cast<double>(i) / static_cast<double>(bins_));
+    const std::vector<double> shares =
+        even_shares(static_cast<std::size_t>(bins_));
     if (!is_uniform_) return counts_.quantiles(shares);
     std::vector<double> edges;
     for (const double share : shares)

@@ -23,6 +23,16 @@ double with_bits(double value, int bits) {
 
 }  // namespace
 
+std::vector<double> even_shares(std::size_t parts) {
+  constexpr double kPercent = 100;
+  std::vector<double> shares = {0};
+  const double step = kPercent / static_cast<double>(parts);
+  for (std::size_t i = 1; i < parts; ++i)
+    shares.push_back(static_cast<double>(i) * step / kPercent);
+  if (parts > 0) shares.push_back(1);
+  return shares;
+}
+
 void NumberCounts::add(double value, std::int64_t times) {
   min_ = std::min(min_, value);
   max_ = std::max(max_, value);

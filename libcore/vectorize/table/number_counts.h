@@ -20,6 +20,10 @@
 
 namespace dl::vectorize {
 
+// 0, 1/parts, 2/parts, ..., 1, as numpy.linspace() and percentile() round them,
+// so that a quantile that is one of the numbers is that; of 0 parts 0.
+std::vector<double> even_shares(std::size_t parts);
+
 class NumberCounts {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 18;

@@ -24,15 +24,6 @@ double divisor(double scale) {
   return scale < kLeast ? 1 : scale;
 }
 
-std::vector<double> even_shares(std::size_t count) {
-  std::vector<double> shares(count);
-  for (std::size_t i = 0; i < count; ++i)
-    shares[i] = count == 1
-                    ? 0
-                    : static_cast<double>(i) / static_cast<double>(count - 1);
-  return shares;
-}
-
 void refuse_nothing(std::int64_t count, const std::string& column) {
   if (count == 0)
     bad_data("column " + in_quotes(column) + " has no values to learn from");
@@ -175,7 +166,7 @@ void ScaleLearner::find_quantiles(const std::vector<std::string>& columns,
     refuse_nothing(counts_[i].count(), columns[i]);
     most = std::min(most, static_cast<std::size_t>(counts_[i].count()));
   }
-  const std::vector<double> shares = even_shares(most);
+  const std::vector<double> shares = even_shares(most - 1);
   Json points = Json::array();
   for (const NumberCounts& own : counts_)
     for (const double point : own.quantiles(shares)) points.push_back(point);
