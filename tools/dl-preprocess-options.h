@@ -38,8 +38,9 @@ struct Args {
   dl::vectorize::RawOptions raw;
   dl::vectorize::ImageOptions images;
   dl::vectorize::SeriesChoices series;
-  std::int64_t series_window = 0, stride = 1, horizon = 1, gap = 0, season = 1;
-  std::string time, time_format, key, every, resample, gaps;
+  std::int64_t series_window = 0, stride = 1, horizon = 1, gap = 0, season = 1,
+               difference = 0;
+  std::string time, time_format, key, every, resample, gaps, lags;
   std::string part = "1/1";
   std::string recipe, bad_list, labels, preview, split, group, list, ledger;
   std::string by = "name", decimal, query, table, widths;
@@ -182,6 +183,12 @@ inline void declare_series(dl::cli::Options& opt, Args& a) {
   opt.add("gaps", &a.gaps, "WAY",
           "treatment of missing numbers: cut (no window has them, the "
           "default), interpolate, previous or fail");
+  opt.add("lags", &a.lags, "ROWS",
+          "add what is predicted so many rows before as features, such as "
+          "24,168");
+  opt.add("difference", &a.difference, "N",
+          "predict differences from N rows before; forecasts are of the "
+          "numbers themselves");
   opt.add("season", &a.season, "N",
           "rows of a season, for the naive forecast to compare with");
 }

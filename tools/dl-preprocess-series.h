@@ -3,14 +3,29 @@
 #ifndef DL_TOOLS_DL_PREPROCESS_SERIES_H_
 #define DL_TOOLS_DL_PREPROCESS_SERIES_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/vectorize/series/propose_series.h"
+#include "libcore/vectorize/text.h"
 #include "tools/dl-preprocess-options.h"
 #include "tools/dl-preprocess-table.h"
+
+inline dl::Json lags_of(const std::string& list) {
+  dl::Json rows = dl::Json::array();
+  for (const std::string& word : dl::vectorize::split(list, ',')) {
+    std::int64_t number = 0;
+    if (!dl::vectorize::parse_integer(word, number))
+      dl::bad_usage("--lags: want numbers of rows, as 1,24,168, got " +
+                    dl::in_quotes(word));
+    rows.push_back(number);
+  }
+  return rows;
+}
 
 // The settings of "series" that options give.
 inline dl::Json series_settings_of(const Args& a) {
@@ -24,6 +39,7 @@ inline dl::Json series_settings_of(const Args& a) {
   put("stride", "stride", a.stride);
   put("horizon", "horizon", a.horizon);
   put("gap", "gap", a.gap);
+  put("difference", "difference", a.difference);
   put("season", "season", a.season);
   put("time", "time", a.time);
   put("time-format", "time_format", a.time_format);
@@ -31,6 +47,7 @@ inline dl::Json series_settings_of(const Args& a) {
   put("every", "every", a.every);
   put("resample", "resample", a.resample);
   put("gaps", "gaps", a.gaps);
+  if (a.options->given("lags")) json["lags"] = lags_of(a.lags);
   return json;
 }
 

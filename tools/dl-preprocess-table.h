@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@
 #include "libcore/vectorize/reader.h"
 #include "libcore/vectorize/recipe/fitting.h"
 #include "libcore/vectorize/recipe/recipe.h"
+#include "libcore/vectorize/recipe/share.h"
+#include "libcore/vectorize/series/border.h"
 #include "tools/dl-preprocess-options.h"
 
 // A table on standard input becomes a file, as it is read more than once.
@@ -111,14 +114,22 @@ inline dl::Json inferred_recipe(const Args& a,
   return recipe.to_json(true);
 }
 
-// A recipe with all that it learns of the rows.
+// A recipe with all that it learns of the rows; of series that are split, of
+// those of the first part, as the others are to come.
 inline dl::vectorize::Recipe fitted(const dl::vectorize::Recipe& recipe,
                                     const Args& a,
                                     const std::vector<std::string>& inputs) {
   if (!is_to_be_fitted(recipe)) return recipe;
   dl::vectorize::BadRecords bad(a.max_bad);
-  return dl::vectorize::Recipe::from_json(fit_recipe(recipe, inputs, bad),
-                                          "the recipe", dl::Code::kBug);
+  std::function<bool(const dl::vectorize::Record&)> takes;
+  if (a.format == "series" && !a.split.empty()) {
+    dl::vectorize::BadRecords same(a.max_bad);
+    takes = records_before(
+        recipe, inputs,
+        dl::vectorize::parse_split(a.split, a.group)[0].share.high, same);
+  }
+  return dl::vectorize::Recipe::from_json(
+      fit_recipe(recipe, inputs, bad, takes), "the recipe", dl::Code::kBug);
 }
 
 // The recipe of a table.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "libcore/base/number_format.h"
 #include "libcore/eval/text.h"
@@ -18,6 +19,7 @@ constexpr std::size_t kErrorMetrics = 4;  // of each forecaster
 std::map<std::string, double> settings_of(KindOptions settings,
                                           std::int64_t outputs) {
   constexpr double kMost = 1e300;
+  constexpr std::int64_t kMostRows = 1'000'000;
   std::map<std::string, double> all;
   all["season"] =
       static_cast<double>(settings.integer("season", 1, 1, 1'000'000));
@@ -25,14 +27,20 @@ std::map<std::string, double> settings_of(KindOptions settings,
     const std::string name = "scale_" + std::to_string(j);
     all[name] = settings.number(name, 0, 0, kMost);
   }
+  const auto difference = settings.integer("difference", 0, 0, kMostRows);
+  const auto targets = settings.integer("targets", 1, 1, kMostRows);
+  if (difference > 0) {
+    all["difference"] = static_cast<double>(difference);
+    all["targets"] = static_cast<double>(targets);
+  }
   settings.finish("forecast");
   return all;
 }
 
 }  // namespace
 
-void Forecast::Errors::add(double y, double t) {
-  const double error = std::fabs(y - t), both = std::fabs(y) + std::fabs(t);
+void Forecast::Errors::add(double difference, double both) {
+  const double error = std::fabs(difference);
   ++count;
   absolute.add(error);
   squared.add(error * error);
@@ -46,6 +54,8 @@ Forecast::Forecast(const Subject& subject, KindOptions settings)
   for (std::int64_t j = 0; j < outputs(); ++j)
     scales_.push_back(all.at("scale_" + std::to_string(j)));
   columns_.resize(scales_.size());
+  if (all.contains("difference"))
+    chain_ = static_cast<std::size_t>(all.at("difference") * all.at("targets"));
 }
 
 void Forecast::compare_with(std::vector<float> naive,
@@ -61,15 +71,27 @@ void Forecast::add_example(std::span<const float> outputs, const Labels& labels,
   for (std::size_t j = 0; j < n; ++j)
     targets[j] = labels.target(i, static_cast<std::int64_t>(j));
   const std::size_t first = static_cast<std::size_t>(i) * n;
-  for (std::size_t j = 0; j < n; ++j) {
-    columns_[j][0].add(outputs[j], targets[j]);
-    for (const std::size_t k : {std::size_t{1}, std::size_t{2}}) {
-      const std::vector<float>& naive = k == 1 ? naive_ : seasonal_;
-      if (first + j < naive.size() && std::isfinite(naive[first + j]))
-        columns_[j][k].add(naive[first + j], targets[j]);
-    }
+  put_errors(outputs, targets, 0);
+  for (const std::size_t k : {std::size_t{1}, std::size_t{2}}) {
+    const std::vector<float>& naive = k == 1 ? naive_ : seasonal_;
+    if (first + n <= naive.size())
+      put_errors(std::span(naive).subspan(first, n), targets, k);
   }
   ++examples_;
+}
+
+// A number is that of rows before and a difference, and so is its error.
+void Forecast::put_errors(std::span<const float> forecast,
+                          std::span<const double> targets,
+                          std::size_t forecaster) {
+  std::vector<double> errors(targets.size());
+  for (std::size_t j = 0; j < targets.size(); ++j) {
+    errors[j] = forecast[j] - targets[j];
+    if (chain_ > 0 && j >= chain_) errors[j] += errors[j - chain_];
+    if (forecaster == 0 || std::isfinite(errors[j]))
+      columns_[j][forecaster].add(
+          errors[j], std::fabs(forecast[j]) + std::fabs(targets[j]));
+  }
 }
 
 void Forecast::merge_same(const Evaluation& other) {
@@ -96,7 +118,9 @@ Metrics Forecast::measure(std::size_t column) const {
     metrics.emplace_back(prefix + "mae", mae);
     metrics.emplace_back(prefix + "rmse",
                          std::sqrt(ratio(errors.squared.value(), n)));
-    metrics.emplace_back(prefix + "smape", ratio(errors.relative.value(), n));
+    metrics.emplace_back(prefix + "smape",
+                         chain_ > 0 ? std::numeric_limits<double>::quiet_NaN()
+                                    : ratio(errors.relative.value(), n));
     metrics.emplace_back(prefix + "mase", ratio(mae, scales_[column]));
   }
   return metrics;

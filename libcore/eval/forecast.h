@@ -26,7 +26,10 @@ namespace dl::eval {
 
 class Forecast final : public EvaluationBase {
  public:
-  // settings: season, and scale_J, the divisor of mase for output J.
+  // settings: season, scale_J, the divisor of mase for output J, and
+  // difference_rows and targets where outputs are differences from so many rows
+  // before: errors are those of the numbers themselves, and smape, which wants
+  // these, is undefined.
   Forecast(const Subject& subject, KindOptions settings);
 
   // The naive forecasts of the examples that add() is given next:
@@ -48,13 +51,17 @@ class Forecast final : public EvaluationBase {
   struct Errors {
     std::int64_t count = 0;
     ExactSum absolute, squared, relative;
-    void add(double y, double t);
+    void add(double difference, double both);  // both: |y| + |t|
   };
   static constexpr std::size_t kForecasters = 3;  // model, naive, seasonal
   using Column = std::array<Errors, kForecasters>;
   Metrics measure(std::size_t column) const;
 
+  void put_errors(std::span<const float> forecast,
+                  std::span<const double> targets, std::size_t forecaster);
+
   std::vector<double> scales_;
+  std::size_t chain_ = 0;  // outputs from a difference to the one it adds to; 0
   std::vector<Column> columns_;
   std::vector<float> naive_, seasonal_;
   std::int64_t examples_ = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "libcore/base/error.h"
 #include "libcore/eval/forecast.h"
@@ -14,7 +15,7 @@ namespace {
 
 // The settings of the recipe's series that matter here.
 struct SeriesOf {
-  std::int64_t horizon = 0, gap = 0, season = 1;
+  std::int64_t horizon = 0, gap = 0, season = 1, difference = 0;
   std::vector<std::string> targets;
   std::vector<double> naive;
 };
@@ -32,9 +33,11 @@ std::optional<SeriesOf> series_of(const data::Metadata& known) try {
   of.horizon = series.value("horizon", std::int64_t{1});
   of.gap = series.value("gap", std::int64_t{0});
   of.season = series.value("season", std::int64_t{1});
+  of.difference = series.value("difference", std::int64_t{0});
   of.naive = series.value("naive", std::vector<double>{});
   of.targets = labels.at("from").get<std::vector<std::string>>();
-  if (of.horizon < 1 || of.gap < 0 || of.season < 1 || of.targets.empty())
+  if (of.horizon < 1 || of.gap < 0 || of.season < 1 || of.difference < 0 ||
+      of.targets.empty())
     return std::nullopt;
   return of;
 } catch (const Json::exception&) {
@@ -67,6 +70,33 @@ History history_of(const data::Metadata& known, const data::DataSet& set) {
   return {};
 }
 
+// Numbers of a window that are differences from `by` rows before.
+class WindowOf {
+ public:
+  WindowOf(std::span<const float> values, std::size_t columns,
+           std::size_t column, std::int64_t by)
+      : values_(values), columns_(columns), column_(column), by_(by) {}
+
+  float at(std::int64_t row) const {
+    return values_[static_cast<std::size_t>(row) * columns_ + column_];
+  }
+  // The number of row a less that of b, as far as differences tell it.
+  float between(std::int64_t a, std::int64_t b) const {
+    constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+    if (a == b) return 0;
+    if ((a - b) % by_ != 0 || std::min(a, b) < 0) return kNone;
+    double sum = 0;
+    for (std::int64_t row = std::max(a, b); row > std::min(a, b); row -= by_)
+      sum += at(row);
+    return static_cast<float>(a > b ? sum : -sum);
+  }
+
+ private:
+  std::span<const float> values_;
+  std::size_t columns_, column_;
+  std::int64_t by_;
+};
+
 }  // namespace
 
 bool is_forecast(const data::Metadata& known) {
@@ -81,6 +111,9 @@ std::string forecast_settings(const data::Metadata& known,
         "evaluation 'forecast' is for models of series of numbers, as "
         "dl-preprocess series makes them");
   std::string text = "season=" + std::to_string(series->season);
+  if (series->difference > 0)
+    text += ",difference=" + std::to_string(series->difference) +
+            ",targets=" + std::to_string(series->targets.size());
   for (std::int64_t j = 0; j < outputs && !series->naive.empty(); ++j) {
     const double scale =
         series->naive[static_cast<std::size_t>(j) % series->naive.size()];
@@ -110,17 +143,25 @@ void compare_naive(Forecast& forecast, const data::Metadata& known,
     // Rows from the last of the window to that which is predicted.
     const std::int64_t ahead =
         series->gap + 1 + static_cast<std::int64_t>(j / series->targets.size());
-    const std::int64_t seasons = (ahead + series->season - 1) / series->season;
-    const std::int64_t row = window - 1 + ahead - seasons * series->season;
+    const auto season_before = [&](std::int64_t rows) {
+      const std::int64_t seasons = (rows + series->season - 1) / series->season;
+      return window - 1 + rows - seasons * series->season;
+    };
+    const std::int64_t row = season_before(ahead), by = series->difference;
+    const std::size_t size = static_cast<std::size_t>(window) * columns;
     for (std::size_t i = 0; i < n; ++i) {
-      const auto at = [&](std::int64_t of) {
-        return values[(i * static_cast<std::size_t>(window) +
-                       static_cast<std::size_t>(of)) *
-                          columns +
-                      *place];
-      };
-      last[i * width + j] = at(window - 1);
-      if (row >= 0) seasonal[i * width + j] = at(row);
+      const WindowOf own(values.subspan(i * size, size), columns, *place, by);
+      float &naive = last[i * width + j], &other = seasonal[i * width + j];
+      if (by == 0) {
+        naive = own.at(window - 1);
+        if (row >= 0) other = own.at(row);
+      } else if (ahead > by) {  // from a forecast
+        naive = 0;
+        other = own.between(row, season_before(ahead - by));
+      } else {
+        naive = own.between(window - 1, window - 1 + ahead - by);
+        other = own.between(row, window - 1 + ahead - by);
+      }
     }
   }
   forecast.compare_with(std::move(last), std::move(seasonal));

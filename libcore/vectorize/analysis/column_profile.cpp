@@ -132,7 +132,7 @@ void ColumnProfile::see_number(double value, std::string_view text) {
 }
 
 void ColumnProfile::see_date(std::string_view text) {
-  constexpr std::size_t kShortest = 8, kLongest = 40;
+  constexpr std::size_t kShortest = 6, kLongest = 40;
   if (no_dates_.words.size() > kMostStrays) return;  // it is another column
   bool any = false;
   ++looked_at_;

@@ -141,7 +141,8 @@ Json tensors_of(const Json& recipe) {
 bool is_to_be_fitted(const Recipe& recipe) { return Learning(recipe).any(); }
 
 Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
-                BadRecords& bad) {
+                BadRecords& bad,
+                const std::function<bool(const Record&)>& takes) {
   Learning learning(recipe);
   learning.check_rest();
   if (!learning.any())
@@ -160,7 +161,7 @@ Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
     for (Record record; source->next(record);) try {
         digest.add(record);
         if (!record.problem.empty()) bad_data(record.problem);
-        learning.see(record);
+        if (!takes || takes(record)) learning.see(record);
       } catch (const Error& e) {
         if (e.code() != Code::kData) throw;
         bad.add(record.place() + ": " + e.what());

@@ -4,6 +4,7 @@
 #ifndef DL_LIBCORE_VECTORIZE_RECIPE_FITTING_H_
 #define DL_LIBCORE_VECTORIZE_RECIPE_FITTING_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,12 @@ namespace dl::vectorize {
 bool is_to_be_fitted(const Recipe& recipe);
 
 // The recipe with all that its vectorizers learn from these records written
-// out, and in "fit" all that merge_fits() wants.
+// out, and in "fit" all that merge_fits() wants.  takes: whether it learns from
+// a record; none: from all.
 // Throws Error: kUsage, there is nothing to learn; kData, kNoInput.
 Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
-                BadRecords& bad);
+                BadRecords& bad,
+                const std::function<bool(const Record&)>& takes = {});
 
 // The same of all parts: of what fit_recipe() gave, at least one; names: of the
 // files.  Throws Error: kData, one is no fitted recipe, or of another one.

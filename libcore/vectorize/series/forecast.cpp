@@ -8,8 +8,10 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/base/number_format.h"
 #include "libcore/data/format/decode.h"
 #include "libcore/data/format/windows.h"
+#include "libcore/vectorize/series/history.h"
 #include "libcore/vectorize/series/series_rows.h"
 
 namespace dl::vectorize {
@@ -37,8 +39,10 @@ struct Forecast::State {
   std::vector<std::string> targets;
   std::int64_t steps;
   std::vector<std::size_t> known;  // rows of each series that were there
-  std::int64_t done = 0;           // steps that are predicted
-  std::size_t taken = 0;           // predictions of this pass
+  // Targets of the rows that differences are from, series by series.
+  std::vector<std::vector<double>> levels;
+  std::int64_t done = 0;                   // steps that are predicted
+  std::size_t taken = 0;                   // predictions of this pass
   std::vector<std::vector<float>> values;  // of each series, step by step
 
   State(const data::Metadata& of, std::int64_t wanted)
@@ -49,7 +53,11 @@ struct Forecast::State {
 
   std::size_t width() const { return maker.width(); }
   void find_targets();
-  void find_end(SeriesRows& series, std::size_t& rows) const;
+  std::size_t known_rows(const SeriesRows& series) const;
+  std::size_t wanted_rows() const;
+  void pass_over_short(const Log& log);
+  std::vector<double> levels_of(const SeriesRows& series,
+                                std::size_t rows) const;
   void lengthen(SeriesRows& series, std::size_t rows) const;
   std::size_t first_of_window(std::size_t series) const;
   void check(const SeriesRows& series, std::size_t first) const;
@@ -75,19 +83,53 @@ void Forecast::State::find_targets() {
 }
 
 // Rows behind the last one with all targets are of steps to come.
-void Forecast::State::find_end(SeriesRows& series, std::size_t& rows) const {
-  rows = series.rows();
+std::size_t Forecast::State::known_rows(const SeriesRows& series) const {
+  std::size_t rows = series.rows();
   const auto& columns = maker.targets();
   while (rows > 0 && std::ranges::any_of(columns, [&](std::size_t column) {
            return std::isnan(series.row(rows - 1, width())[column]);
          }))
     --rows;
-  if (std::cmp_less(rows, settings.window + settings.gap))
-    bad_data("a series" +
-             (series.key.empty() ? "" : " of " + in_quotes(series.key)) +
-             " has " + std::to_string(rows) +
-             " rows with what is predicted, a forecast wants " +
-             std::to_string(settings.window + settings.gap));
+  return rows;
+}
+
+std::size_t Forecast::State::wanted_rows() const {
+  return static_cast<std::size_t>(settings.window + settings.gap +
+                                  settings.difference + settings.longest_lag());
+}
+
+// Takes series out that are too short, which is told.
+void Forecast::State::pass_over_short(const Log& log) {
+  constexpr std::size_t kMostLines = 5;
+  std::vector<std::string> sentences;
+  std::erase_if(table.series, [&](const SeriesRows& series) {
+    const std::size_t rows = known_rows(series);
+    if (rows >= wanted_rows()) return false;
+    sentences.push_back(
+        "a series" +
+        (series.key.empty() ? "" : " of " + in_quotes(series.key)) + " has " +
+        counted(static_cast<std::int64_t>(rows), "row") +
+        " with what is predicted, a forecast wants " +
+        std::to_string(wanted_rows()));
+    return true;
+  });
+  if (table.series.empty()) bad_data(sentences.at(0));
+  if (!log) return;
+  for (std::size_t i = 0; i < std::min(sentences.size(), kMostLines); ++i)
+    log(Level::kWarning, sentences[i] + ": passed over");
+  if (sentences.size() > kMostLines)
+    log(Level::kWarning, std::to_string(sentences.size() - kMostLines) +
+                             " more series are too short, and passed over");
+}
+
+std::vector<double> Forecast::State::levels_of(const SeriesRows& series,
+                                               std::size_t rows) const {
+  std::vector<double> all;
+  for (auto i = rows - static_cast<std::size_t>(settings.difference); i < rows;
+       ++i)
+    for (const std::size_t column : maker.targets())
+      all.push_back(series.row(i, width())[column]);
+  return all;
 }
 
 // Adds rows of the times to come, of which the calendar alone is known, and
@@ -133,8 +175,7 @@ void Forecast::State::check(const SeriesRows& series, std::size_t first) const {
                 ? metadata.columns
                 : metadata.parts.at(name.substr(slash + 1)).columns;
         bad_data("a forecast wants " + in_quotes(columns.at(c)) + " at " +
-                 time_text(series.times[at], settings.time.empty() ||
-                                                 settings.has_number_times()) +
+                 table.text_of(series, series.times[at]) +
                  (series.key.empty() ? "" : " of " + in_quotes(series.key)) +
                  ": give rows of the times to come that have it");
       }
@@ -159,14 +200,18 @@ Forecast::Forecast(const data::Metadata& known, const Inputs& inputs,
   s.plain.recipe = known.recipe;
   const auto span = static_cast<std::size_t>(
       s.metadata.schema.at(data::kSeriesName).shape[0]);
-  for (SeriesRows& series : s.table.series) {
+  for (SeriesRows& series : s.table.series)
     fill_gaps(series, s.maker, s.settings);
-    std::size_t rows = 0;
-    s.find_end(series, rows);
+  s.pass_over_short(inputs.log);
+  for (SeriesRows& series : s.table.series) {
+    const std::size_t rows = s.known_rows(series);
     s.known.push_back(rows);
+    s.levels.push_back(s.levels_of(series, rows));
+    put_differences(series, s.maker, s.settings.difference);
     s.lengthen(
         series,
         rows + static_cast<std::size_t>(steps + s.settings.horizon) + span);
+    put_lags(series, s.maker, 0, series.rows());
     s.values.emplace_back();
   }
 }
@@ -223,6 +268,7 @@ void Forecast::take(const tensor::Tensor& predictions) {
       for (std::size_t t = 0; t < s.maker.targets().size(); ++t)
         series.row(row, s.width())[s.maker.targets()[t]] =
             own[h * s.targets.size() + t];
+      put_lags(series, s.maker, row, row + 1);
     }
   }
   if (s.taken == s.table.series.size()) s.done += s.settings.horizon;
@@ -232,18 +278,26 @@ void Forecast::each(const std::function<void(const ForecastRow&)>& take) const {
   const State& s = *state_;
   for (std::size_t i = 0; i < s.table.series.size(); ++i) {
     const SeriesRows& series = s.table.series[i];
+    std::vector<double> levels = s.levels[i];
     for (std::int64_t step = 0; step < s.steps; ++step) {
       ForecastRow row;
       row.key = series.key;
       row.is_number = s.settings.has_number_times();
       if (!s.settings.time.empty())
-        row.time =
-            time_text(series.times[s.known[i] + static_cast<std::size_t>(step)],
-                      row.is_number, s.table.step.is_within_a_day());
+        row.time = s.table.text_of(
+            series, series.times[s.known[i] + static_cast<std::size_t>(step)]);
       row.step = step + 1;
       const auto at = s.values[i].begin() +
                       step * static_cast<std::int64_t>(s.targets.size());
       row.values.assign(at, at + static_cast<std::int64_t>(s.targets.size()));
+      // Undoes differences; levels are a ring of the rows before.
+      for (std::size_t t = 0; t < row.values.size() && !levels.empty(); ++t) {
+        double& level =
+            levels[(static_cast<std::size_t>(step) * row.values.size() + t) %
+                   levels.size()];
+        level += row.values[t];
+        row.values[t] = static_cast<float>(level);
+      }
       take(row);
     }
   }

@@ -34,7 +34,12 @@ RowMaker::RowMaker(
       if (is_of_labels(tensor.name) == of_labels && tensor.name != "id" &&
           (labels || !of_labels))
         make(tensor, recipe.from);
-  if (labels) return;
+  if (!labels) find_targets(recipe);
+  make_lags();
+}
+
+// Features that are targets, where the labels are not made.
+void RowMaker::find_targets(const Recipe& recipe) {
   for (const RecipeTensor& tensor : recipe.tensors)
     if (is_of_labels(tensor.name))
       for (const RecipePart& part : tensor.parts) {
@@ -52,6 +57,43 @@ std::vector<std::int64_t> RowMaker::Made::columns() const {
   std::vector<std::int64_t> all;
   for (const Part& part : parts)
     all.insert(all.end(), part.columns.begin(), part.columns.end());
+  all.insert(all.end(), lags.begin(), lags.end());
+  return all;
+}
+
+void RowMaker::make_lags() {
+  if (settings_.lags.empty() && settings_.difference == 0) return;
+  const auto is_feature = [&](std::size_t column) {
+    return std::ranges::any_of(
+        numbers_, [&](const auto& number) { return number.second == column; });
+  };
+  if (targets_.empty() || !std::ranges::all_of(targets_, is_feature))
+    bad_config(
+        "lags and difference are of numbers to predict that are features, too");
+  const auto made = std::ranges::find_if(tensors_, [](const Made& tensor) {
+    return tensor.name == "features" || tensor.name == "features/past";
+  });
+  if (made == tensors_.end())
+    bad_config("lags and difference want features, or features/past");
+  for (const std::int64_t rows : settings_.lags)
+    for (std::size_t t = 0; t < targets_.size(); ++t) {
+      lags_.push_back({columns_.size(), targets_[t], rows});
+      made->lags.push_back(columns_.size());
+      made->about.columns.push_back(names_[t] + "_lag" + std::to_string(rows));
+      columns_.push_back(RowColumn::kLag);
+    }
+}
+
+std::vector<std::pair<std::size_t, std::string>> RowMaker::fixed() const {
+  std::vector<std::pair<std::size_t, std::string>> all;
+  for (const Made& made : tensors_) {
+    if (!made.name.ends_with("/static")) continue;
+    const auto columns = made.columns();
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      all.emplace_back(
+          static_cast<std::size_t>(columns[i]),
+          i < made.about.columns.size() ? made.about.columns[i] : made.name);
+  }
   return all;
 }
 

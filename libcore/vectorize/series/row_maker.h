@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libcore/data/format/metadata.h"
@@ -21,9 +22,16 @@ namespace dl::vectorize {
 
 // The form of a column's numbers, which decides what is made of several rows.
 enum class RowColumn {
-  kNumber,   // may be averaged; NaN is a missing one
-  kOther,    // as those of a category: of several rows the last counts
-  kCalendar  // follows from the time alone
+  kNumber,    // may be averaged; NaN is a missing one
+  kOther,     // as those of a category: of several rows the last counts
+  kCalendar,  // follows from the time alone
+  kLag        // follows from a row before
+};
+
+// A column with the numbers that another one has so many rows before.
+struct LagColumn {
+  std::size_t column, of;
+  std::int64_t rows;
 };
 
 class RowMaker {
@@ -40,8 +48,11 @@ class RowMaker {
   // numbers; of those that are features as well the same.
   const std::vector<std::size_t>& targets() const { return targets_; }
   const std::vector<std::string>& target_names() const { return names_; }
+  const std::vector<LagColumn>& lags() const { return lags_; }
+  // Columns that a series has one value of, with their names.
+  std::vector<std::pair<std::size_t, std::string>> fixed() const;
 
-  // The numbers of a record but for those of the calendar.
+  // The numbers of a record but for those of the calendar and of lags.
   // Throws Error: kData, without the record's name.
   void put(const Record& record, std::span<float> row);
   void put_calendar(Time time, std::span<float> row) const;
@@ -62,10 +73,13 @@ class RowMaker {
     std::string name;
     std::vector<Part> parts;
     data::About about;
+    std::vector<std::size_t> lags = {};  // columns behind those of the parts
     std::vector<std::int64_t> columns() const;
   };
   void make(const RecipeTensor& tensor, RecipeFrom from);
+  void find_targets(const Recipe& recipe);
   void make_part(const RecipePart& part, RecipeFrom from, Made& made);
+  void make_lags();
   data::Field field_of(const Made& made) const;
   void put_part(Part& part, const Record& record, std::int64_t seen,
                 std::span<float> row) const;
@@ -76,6 +90,7 @@ class RowMaker {
   std::vector<RowColumn> columns_;
   std::vector<std::size_t> targets_;
   std::vector<std::string> names_;
+  std::vector<LagColumn> lags_;
   // Columns that several tensors may have.
   std::map<std::string, std::size_t> numbers_;
   mutable std::vector<std::byte> buffer_;

@@ -13,6 +13,8 @@
 #include "libcore/data/format/decode.h"
 #include "libcore/data/format/windows.h"
 #include "libcore/vectorize/schema.h"
+#include "libcore/vectorize/series/border.h"
+#include "libcore/vectorize/series/history.h"
 #include "libcore/vectorize/series/holes.h"
 #include "libcore/vectorize/series/window_places.h"
 
@@ -37,6 +39,11 @@ class SeriesReading : public Reader {
     const Time begin = take_part();
     for (SeriesRows& series : table_.series)
       filled_ += fill_gaps(series, maker_, settings_);
+    naive_ = naive_errors();
+    for (SeriesRows& series : table_.series) {
+      put_differences(series, maker_, settings_.difference);
+      put_lags(series, maker_, 0, series.rows());
+    }
     places_ = window_places(table_, maker_.width(), metadata_.schema,
                             settings_.stride, begin, !options.labels);
     metadata_.recipe = resolved(recipe);
@@ -84,8 +91,8 @@ class SeriesReading : public Reader {
     if (settings_.every) return;
     const auto words = words_of_holes(table_, are_numbers());
     if (!words) return;
-    const bool is_in_training = options_.labels;
-    if (settings_.has_gaps && is_in_training)
+    const bool is_of_model = has_ids_;
+    if (settings_.gaps != Gaps::kCut && !is_of_model)
       bad_data("gaps without every: " + *words);
     // Once, with the first of the shares.
     if (log && options_.share.low <= 0) log(Level::kWarning, *words);
@@ -104,19 +111,12 @@ class SeriesReading : public Reader {
   // it begins with.
   Time take_part() {
     if (!is_share()) return -kNever;
-    std::vector<Time> all;
-    for (const SeriesRows& series : table_.series)
-      all.insert(all.end(), series.times.begin(), series.times.end());
-    std::ranges::sort(all);
-    const auto time_at = [&](double share) {
-      const auto i = static_cast<std::size_t>(
-          std::llround(share * static_cast<double>(all.size())));
-      return i < all.size() ? all[i] : kNever;
-    };
-    const Time begin =
-        options_.share.low > 0 ? time_at(options_.share.low) : -kNever;
-    const Time end =
-        options_.share.high < 1 ? time_at(options_.share.high) : kNever;
+    const Time begin = options_.share.low > 0
+                           ? border_of(table_, options_.share.low)
+                           : -kNever;
+    const Time end = options_.share.high < 1
+                         ? border_of(table_, options_.share.high)
+                         : kNever;
     for (SeriesRows& series : table_.series) {
       const auto rows = static_cast<std::size_t>(
           std::ranges::lower_bound(series.times, end) - series.times.begin());
@@ -138,7 +138,7 @@ class SeriesReading : public Reader {
                            : table_.step.seconds;
     if (!series.contains("naive") && options_.labels &&
         !maker_.targets().empty())
-      series["naive"] = naive_errors();
+      series["naive"] = naive_;
     return json;
   }
 
@@ -207,13 +207,12 @@ class SeriesReading : public Reader {
       time = time_ahead(series.times, table_.step,
                         static_cast<std::int64_t>(last + ahead - known));
     }
-    const std::string text =
-        time_text(time, are_numbers(), table_.step.is_within_a_day());
+    const std::string text = table_.text_of(series, time);
     return series.key.empty() ? text : series.key + "@" + text;
   }
 
   data::Field id_field() const {
-    constexpr std::size_t kTime = 32;
+    constexpr std::size_t kTime = 48;
     std::size_t longest = 0;
     for (const SeriesRows& series : table_.series)
       longest = std::max(longest, series.key.size());
@@ -261,6 +260,7 @@ class SeriesReading : public Reader {
   data::Metadata metadata_;
   std::map<std::string, data::Field> plain_;
   std::string steps_;  // that rows have, in words
+  Json naive_;         // mean errors of each target
   std::vector<WindowRow> places_;
   std::size_t at_ = 0;  // of places_
   std::int64_t windows_ = 0, given_ = 0, filled_ = 0;

@@ -1,6 +1,7 @@
 #include "libcore/vectorize/series/series_rows.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -10,6 +11,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/vectorize/series/time_column.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -17,30 +19,10 @@ namespace {
 
 constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
 
-// The time that a record's column has.
-class TimeColumn {
- public:
-  explicit TimeColumn(const SeriesSettings& settings)
-      : name_(settings.time), format_(settings.time_format) {
-    if (!settings.has_number_times()) date_.emplace(settings.time_format);
-  }
-  Time of(const Record& record) const {
-    const std::string_view text = trim(record.at(name_));
-    double number = 0;
-    if (date_) {
-      if (const auto seconds = date_->parse(text))
-        return static_cast<Time>(*seconds);
-    } else if (parse_number(text, number) && std::isfinite(number)) {
-      return number;
-    }
-    bad_data("column " + in_quotes(name_) + ": want a time as " + format_ +
-             ", got '" + clipped(text) + "'");
-  }
-
- private:
-  std::string name_, format_;
-  std::optional<DateFormat> date_;
-};
+std::string digits_of_float(float value) {
+  char digits[64];
+  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
+}
 
 // Puts rows in the order of time; equal times stay in that of the input.
 void sort_rows(SeriesRows& series, std::size_t width) {
@@ -49,7 +31,7 @@ void sort_rows(SeriesRows& series, std::size_t width) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {},
                            [&](std::size_t i) { return series.times[i]; });
-  SeriesRows sorted{series.key, {}, {}};
+  SeriesRows sorted{series.key, {}, series.last_time, {}};
   sorted.times.reserve(series.rows());
   sorted.values.reserve(series.values.size());
   for (const std::size_t i : order) {
@@ -92,7 +74,7 @@ class Resampler {
                std::to_string(last - first + 1) +
                " steps long: --every is "
                "too short, or a time is wrong");
-    SeriesRows made{series.key, {}, {}};
+    SeriesRows made{series.key, {}, series.last_time, {}};
     const std::size_t width = columns_.size();
     std::int64_t empty = 0;
     std::size_t at = 0;
@@ -162,30 +144,63 @@ class Resampler {
 class Collector {
  public:
   Collector(RowMaker& maker, const SeriesSettings& settings)
-      : maker_(maker), settings_(settings) {
+      : maker_(maker), settings_(settings), fixed_(maker.fixed()) {
     if (!settings.time.empty()) time_.emplace(settings);
-    row_.resize(maker.width());
+    row_.resize(maker.width(), kNoNumber);
   }
   void add(const Record& record) {
     if (!record.problem.empty()) bad_data(record.problem);
-    const Time time = time_ ? time_->of(record) : 0;
+    const std::string_view text =
+        time_ ? time_->text_of(record) : std::string_view();
+    const Time time = time_ ? time_->of(text) : 0;
     const std::string key = settings_.key.empty()
                                 ? ""
                                 : std::string(trim(record.at(settings_.key)));
     maker_.put(record, row_);
     const auto [found, is_new] = places_.emplace(key, table_.series.size());
-    if (is_new) table_.series.push_back({key, {}, {}});
+    if (is_new) {
+      table_.series.push_back({key, {}, {}, {}});
+      fixed_values_.resize(table_.series.size() * fixed_.size(), kNoNumber);
+    }
+    check_fixed(found->second, key);
     SeriesRows& to = table_.series[found->second];
+    if (to.times.empty() || time >= last_times_[found->second]) {
+      last_times_.resize(table_.series.size());
+      last_times_[found->second] = time;
+      to.last_time = text;
+    }
     to.times.push_back(time_ ? time : static_cast<Time>(to.rows()));
     to.values.insert(to.values.end(), row_.begin(), row_.end());
   }
-  SeriesTable& table() { return table_; }
+  SeriesTable& table() {
+    if (time_) table_.form = time_->form();
+    return table_;
+  }
 
  private:
+  // Columns of which a series has one value, which may be missing.
+  void check_fixed(std::size_t series, const std::string& key) {
+    for (std::size_t i = 0; i < fixed_.size(); ++i) {
+      const float value = row_[fixed_[i].first];
+      float& known = fixed_values_[series * fixed_.size() + i];
+      if (std::isnan(known)) known = value;
+      if (known == value || std::isnan(value)) continue;
+      bad_data("column " + in_quotes(fixed_[i].second) + " is static, and " +
+               digits_of_float(value) + " where rows" +
+               (key.empty() ? std::string(" before")
+                            : " of " + in_quotes(key) + " before") +
+               " have " + digits_of_float(known) +
+               ": leave it out of --static (features/static of a recipe)");
+    }
+  }
+
   RowMaker& maker_;
   const SeriesSettings& settings_;
   std::optional<TimeColumn> time_;
   std::vector<float> row_;
+  std::vector<std::pair<std::size_t, std::string>> fixed_;
+  std::vector<float> fixed_values_;  // [series, fixed_]
+  std::vector<Time> last_times_;     // of each series
   std::map<std::string, std::size_t, std::less<>> places_;
   SeriesTable table_;
 };
@@ -195,16 +210,18 @@ class Collector {
 SeriesTable read_series(RecordSource& source, RowMaker& maker,
                         const SeriesSettings& settings, BadRecords& bad) {
   Collector collector(maker, settings);
-  SeriesTable& table = collector.table();
+  std::int64_t records = 0;
   for (Record record; source.next(record);) {
-    ++table.records;
+    ++records;
     try {
       collector.add(record);
     } catch (const Error& e) {
       if (e.code() != Code::kData) throw;
-      bad.add(record.name + ": " + e.what());
+      bad.add(record.place() + ": " + e.what());
     }
   }
+  SeriesTable& table = collector.table();
+  table.records = records;
   if (table.series.empty()) return std::move(table);
   const bool are_numbers = settings.time.empty() || settings.has_number_times();
   for (SeriesRows& series : table.series) sort_rows(series, maker.width());

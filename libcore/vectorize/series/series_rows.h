@@ -4,7 +4,9 @@
 #ifndef DL_LIBCORE_VECTORIZE_SERIES_SERIES_ROWS_H_
 #define DL_LIBCORE_VECTORIZE_SERIES_SERIES_ROWS_H_
 
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "libcore/vectorize/series/row_maker.h"
 #include "libcore/vectorize/series/series_settings.h"
 #include "libcore/vectorize/source/record_source.h"
+#include "libcore/vectorize/table/date_form.h"
 
 namespace dl::vectorize {
 
@@ -19,6 +22,7 @@ namespace dl::vectorize {
 struct SeriesRows {
   std::string key;
   std::vector<Time> times;  // of the rows
+  std::string last_time;    // that of the last row, as the data have it
   std::vector<float> values;
 
   std::size_t rows() const { return times.size(); }
@@ -36,10 +40,19 @@ struct SeriesTable {
   std::int64_t empty_steps = 0;    // of `every`, that have no row
   TimeStep step;                   // from row to row
   Time origin = 0;                 // of the steps of `every`
+  std::optional<DateForm> form;    // of the times; none: they are no dates
+
+  // A time of a series in the form of its data.
+  std::string text_of(const SeriesRows& of, Time time) const {
+    return form ? form->text(std::llround(time), of.last_time)
+                : time_text(time, true);
+  }
 };
 
-// Reads all of a source.  Throws Error: kData, two rows have one key and time
-// and nothing says what becomes of them; a gap that must not be.
+// Reads all of a source.  A record whose column of features/static is another
+// one than in the rows of its series before is a bad one.
+// Throws Error: kData, two rows have one key and time and nothing says what
+// becomes of them; a gap that must not be.
 SeriesTable read_series(RecordSource& source, RowMaker& maker,
                         const SeriesSettings& settings, BadRecords& bad);
 

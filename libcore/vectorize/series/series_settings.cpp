@@ -1,5 +1,8 @@
 #include "libcore/vectorize/series/series_settings.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "libcore/base/error.h"
 #include "libcore/vectorize/table/dates.h"
 
@@ -51,6 +54,15 @@ const std::vector<RecipeKey>& all_series_keys() {
        "Rows of a season, for the naive forecast that *dl-eval*(1) compares "
        "with.",
        1, kMostSteps},
+      {.name = "lags",
+       .kind = KeyKind::kNumbers,
+       .doc = "Further columns of *features* (or *features/past*): the targets "
+              "so many rows before, load_lag24 of load for 24."},
+      {"difference", KeyKind::kInteger, "0",
+       "The targets become their differences from so many rows before, also as "
+       "features; forecasts, and errors of *dl-eval*(1), are of the numbers "
+       "themselves. 0: they stay as they are.",
+       0, kMostSteps},
       {.name = "origin",
        .kind = KeyKind::kNumber,
        .doc = "A time at which a step of *every* begins, found in the data."},
@@ -94,7 +106,18 @@ SeriesSettings series_settings(const Json& json) {
   }
   s.by = static_cast<Resampling>(given.word("resample", kByWords));
   s.gaps = static_cast<Gaps>(given.word("gaps", kGapWords));
-  s.has_gaps = json.contains("gaps");  // given.has() knows defaults
+  s.difference = given.integer("difference");
+  if (s.difference > 0 && s.gap > 0)
+    bad_config("a gap does not go with a difference");
+  if (given.has("lags"))
+    for (const double lag : given.numbers("lags")) {
+      if (!(lag >= 1 && lag <= kMostSteps) || lag != std::floor(lag))
+        bad_config("lags: want rows before, 1.." + std::to_string(kMostSteps) +
+                   ", got " + time_text(lag, true));
+      if (std::ranges::count(s.lags, static_cast<std::int64_t>(lag)) > 0)
+        bad_config("lags: " + time_text(lag, true) + " is there twice");
+      s.lags.push_back(static_cast<std::int64_t>(lag));
+    }
   if (given.has("origin")) s.origin = given.number("origin");
   if (given.has("step")) s.step = given.number("step");
   if (given.has("naive")) s.naive = given.numbers("naive");

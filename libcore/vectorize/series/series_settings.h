@@ -4,6 +4,7 @@
 #ifndef DL_LIBCORE_VECTORIZE_SERIES_SERIES_SETTINGS_H_
 #define DL_LIBCORE_VECTORIZE_SERIES_SERIES_SETTINGS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -25,12 +26,18 @@ struct SeriesSettings {
   std::optional<TimeStep> every;
   Resampling by = Resampling::kMean;
   Gaps gaps = Gaps::kCut;
-  bool has_gaps = false;  // gaps are given
   // Found in the training data: where steps begin, the usual distance of rows,
   // and the mean error of the seasonal naive forecast, for each target.
   std::optional<double> origin, step;
+  // Rows before, of which targets are features; and of which they are
+  // differences, or 0.
+  std::vector<std::int64_t> lags;
+  std::int64_t difference = 0;
   std::vector<double> naive;
 
+  std::int64_t longest_lag() const {
+    return lags.empty() ? 0 : *std::ranges::max_element(lags);
+  }
   bool has_number_times() const { return time_format == kNumberFormat; }
   static constexpr const char* kNumberFormat = "number";
 };

@@ -245,7 +245,9 @@ const VectorizerType date_vectorizer = {
          {.name = "format",
           .fallback = "\"%Y-%m-%d\"",
           .doc = "The date as *strptime*(3) has it, of %Y, %y, %m, %d, %b (an "
-                 "English name), %j, %H, %M and %S. Behind one without %H a "
+                 "English name), %j, %q (the quarter, as in 2024Q3), %H, %I, "
+                 "%M, %S, "
+                 "%p (AM or PM) and %z. Behind one with a day and without %H a "
                  "time of day may follow, as T17:05:09 or 17:05; with "
                  "an offset, as +02:00 or Z, it becomes UTC."},
          {.name = "parts",
