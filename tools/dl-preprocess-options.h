@@ -222,8 +222,17 @@ inline void declare_others(dl::cli::Options& opt, Args& a) {
           "treatment of missing values: fail, skip (the row) or fill:NUMBER");
   opt.add("na", &a.csv.na, "WORDS",
           "words that count as missing values, beside the empty field");
-  opt.add("sequence", &a.csv.sequence, "COLUMN",
-          "rows with one value in this column are the steps of one example");
+  opt.add(
+      "sequence", &a.csv.sequence, "COLUMN",
+      "rows with one value in this column are the steps of one example; "
+      "or file: those of a file, lines:N so many of a file, line:TEXT those "
+      "up to a line TEXT, line: up to an empty one");
+  opt.add("label-files", &a.csv.label_files, "FOLDER",
+          "with --sequence file: labels of each file are in the file of its "
+          "name in FOLDER");
+  opt.add("align", &a.csv.align, "WAY",
+          "with --label-files and --per-step: steps that have labels where "
+          "these are fewer, from the start or up to the end");
   opt.add("steps", &a.csv.steps, "N",
           "length of the longest sequence of csv, required with --sequence, or "
           "of ts; shorter ones are padded, for longer ones see --longer");
@@ -361,7 +370,7 @@ inline void check_options(const Args& a) {
   if (wanted == "ts")
     refuse({"label", "header", "delimiter", "decimal", "encoding", "widths",
             "drop", "missing", "na", "sequence", "longer", "per-step", "id",
-            "weight"},
+            "weight", "label-files", "align"},
            "is for table, series and csv");
   else if (!is_table && wanted != "csv")
     a.options->refuse_section("Options for table, series and csv",
@@ -377,7 +386,7 @@ inline void check_options(const Args& a) {
     refuse({"id", "regression", "part"}, "is not for series");
   if (is_table) {
     refuse({"header", "missing", "sequence", "steps", "longer", "per-step",
-            "weight"},
+            "weight", "label-files", "align"},
            "is for csv");
     refuse({"shape", "dtype", "id-bytes"}, "is not for table and series");
   }

@@ -10,6 +10,7 @@
 #include "libcore/base/error.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/source.h"
+#include "libcore/vectorize/label_files.h"
 #include "libcore/vectorize/recipe/share.h"
 #include "libcore/vectorize/source/record_source.h"
 #include "tools/dl-preprocess-options.h"
@@ -34,6 +35,18 @@ inline void check_outputs(const Args& a) {
         "no command or standard input");
 }
 
+// Files of labels that are read beside these inputs.
+inline std::vector<std::string> label_files_of(
+    const Args& a, const std::vector<std::string>& inputs) {
+  std::vector<std::string> files;
+  if (a.csv.label_files.empty()) return files;
+  for (const std::string& input : inputs)
+    if (dl::io::names_file(input))
+      files.push_back(
+          dl::vectorize::LabelFiles::file_of(a.csv.label_files, input));
+  return files;
+}
+
 // One that a run writes, and the examples that go there.
 struct Output {
   std::string path, share;  // share: its name, or ""
@@ -51,6 +64,8 @@ inline std::vector<Output> outputs_of(const Args& a) {
 
 // No output may be an input, nor another one.
 inline void refuse_overwriting(const Args& a, std::vector<std::string> inputs) {
+  const std::vector<std::string> labels = label_files_of(a, inputs);
+  inputs.insert(inputs.end(), labels.begin(), labels.end());
   if (inputs.empty()) inputs.emplace_back("-");
   for (const std::string& input : {a.labels, a.recipe, a.list})
     if (!input.empty()) inputs.push_back(input);

@@ -31,6 +31,7 @@ struct InputBlock {
   bool starts_file = false;  // it has the first bytes of its input
   bool first = false;        // it has the first data of its input
   char delimiter = ',';      // csv
+  std::size_t input = 0;     // csv: its number among the inputs
   // csv: where the file has each column of the table; null: in its place.
   std::shared_ptr<const std::vector<std::size_t>> order = nullptr;
   bool is_mine = true;       // it is of the part that is read
@@ -58,6 +59,10 @@ struct ParsedBlock {
   std::vector<std::int64_t> class_numbers;
   // csv with --sequence: of each row; a row of the wrong length has none.
   std::vector<std::optional<std::string>> sequences;
+  // csv with --sequence line:TEXT: whether a separator is before each row, and
+  // behind the last.
+  std::vector<bool> cuts;
+  bool ends_with_cut = false;
   std::exception_ptr error;  // comes after them, and ends the input
 
   void leave_out(std::string what, std::optional<std::int32_t> label = {}) {

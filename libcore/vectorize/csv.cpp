@@ -75,6 +75,8 @@ std::unique_ptr<Reader> open_csv(const std::vector<std::string>& inputs,
   if (csv.steps != 0 || csv.per_step || csv.longer != "fail")
     throw Error{Code::kUsage,
                 "--steps, --per-step and --longer want --sequence"};
+  if (!csv.label_files.empty() || !csv.align.empty())
+    bad_usage("--label-files and --align want --sequence file:");
   return std::make_unique<CsvReader>(specs, options, csv, bad);
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -58,6 +59,7 @@ CsvFields::CsvFields(const CsvTable& table, const ReaderOptions& options,
       options_(options),
       csv_(csv),
       missing_(csv),
+      cut_(csv.sequence),
       classes_(options.classes) {
   if (csv.label.empty())
     throw Error{Code::kUsage,
@@ -92,7 +94,7 @@ void CsvFields::choose_columns() {
           std::ranges::find(labels_, column) != labels_.end())
         throw Error{Code::kUsage, "--drop: column '" + displayed(word) +
                                       "' is one of --label"};
-  if (!csv_.sequence.empty())
+  if (cut_.way == SequenceCut::kColumn)
     sequence_ = take(csv_.sequence, "--sequence", false);
   if (!csv_.id.empty()) id_ = take(csv_.id, "--id", false);
   if (!csv_.weight.empty()) weight_ = take(csv_.weight, "--weight", false);
@@ -127,7 +129,7 @@ void CsvFields::choose_shape() {
   shape_ = {columns};
   if (!options_.shape.empty()) {
     shape_ = parse_shape(options_.shape);
-    if (sequence_)
+    if (cut_.way != SequenceCut::kNone)
       throw Error{Code::kUsage, "--shape does not go with --sequence"};
     if (shape_.elements() != columns)
       throw Error{Code::kUsage, "--shape: " + options_.shape + " has " +
@@ -190,7 +192,9 @@ void CsvFields::parse(ParsedBlock& parsed) const {
   };
   try {
     while (row.next()) {
-      if (has_classes() || sequence_) parsed.lines.push_back(row.line());
+      if (note_cut(row, parsed)) continue;
+      if (has_classes() || cut_.way != SequenceCut::kNone)
+        parsed.lines.push_back(row.line());
       if (!is_whole(row, parsed)) continue;
       to.place = parsed.good;
       std::string problem = fields(row, to);
@@ -205,11 +209,22 @@ void CsvFields::parse(ParsedBlock& parsed) const {
       ++parsed.good;
       ++parsed.all;
     }
+    if (cut_.way == SequenceCut::kLine && cut_.text.empty())
+      parsed.ends_with_cut = row.is_behind_empty();
   } catch (const Error&) {
     end();
     throw;
   }
   end();
+}
+
+// Whether the row is none but separates two sequences, which is noted.
+bool CsvFields::note_cut(const CsvRows& row, ParsedBlock& parsed) const {
+  if (cut_.way != SequenceCut::kLine) return false;
+  if (cut_.is_separator(row)) return parsed.ends_with_cut = true;
+  parsed.cuts.push_back(std::exchange(parsed.ends_with_cut, false) ||
+                        (cut_.text.empty() && row.is_behind_empty()));
+  return false;
 }
 
 // Whether the row has the columns of the others, and says which sequence it is

@@ -20,6 +20,7 @@
 #include "libcore/vectorize/csv_table.h"
 #include "libcore/vectorize/reader.h"
 #include "libcore/vectorize/schema.h"
+#include "libcore/vectorize/sequence_cut.h"
 
 namespace dl::vectorize {
 
@@ -80,6 +81,7 @@ class CsvFields {
   void check_names(const std::vector<std::size_t>& columns) const;
   void choose_shape();
   bool is_whole(const CsvRows& row, ParsedBlock& parsed) const;
+  bool note_cut(const CsvRows& row, ParsedBlock& parsed) const;
   // Error in the field, or ""; *skip says that it lacks a value and that such
   // rows are left out.
   std::string fields(const CsvRows& row, Row& to) const;
@@ -112,6 +114,7 @@ class CsvFields {
   const ReaderOptions& options_;
   const CsvOptions& csv_;
   MissingRule missing_;
+  SequenceCut cut_;
   ClassLabels classes_;
   std::vector<std::size_t> features_, labels_;
   std::optional<std::size_t> sequence_, id_, weight_;

@@ -12,8 +12,9 @@ namespace dl::vectorize {
 Json CsvFields::recipe() const {
   constexpr std::size_t kMostColumns = 4096;  // the metadata have a limit
   const data::Field& features = schema_.at("features");
-  if (sequence_ || weight_ || features_.size() > kMostColumns ||
-      !options_.shape.empty() || features.dtype != tensor::DType::kF32)
+  if (cut_.way != SequenceCut::kNone || weight_ ||
+      features_.size() > kMostColumns || !options_.shape.empty() ||
+      features.dtype != tensor::DType::kF32)
     return nullptr;
   bool are_plain = true;
   const auto name_of = [&](std::size_t column) {

@@ -148,9 +148,11 @@ bool CsvRows::take_field() {
 }
 
 bool CsvRows::next() {
+  const std::int64_t line = line_;
   for (; at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == '\r');
        ++at_)
     if (text_[at_] == '\n') ++line_;
+  is_behind_empty_ = line_ > line;
   if (at_ == text_.size()) return false;
   fields_.clear();
   if (!with_quotes_.empty()) with_quotes_.clear();

@@ -38,6 +38,8 @@ class CsvRows {
   // Whether it is the first row of its file that has data, or, without a
   // header, names that were meant to be one.
   bool is_first() const { return block_.first && rows_ == 1; }
+  // Whether an empty line is before the row; at the end, behind the last one.
+  bool is_behind_empty() const { return is_behind_empty_; }
   std::string place() const;  // "'a.csv', line 7"
   const InputBlock& block() const { return block_; }
   const std::string& input() const { return block_.name; }
@@ -62,6 +64,7 @@ class CsvRows {
   std::size_t bytes_ = 0;                // of the fields
   std::deque<std::string> with_quotes_;  // fields that had doubled quotes
   std::int64_t line_, row_line_ = 0, rows_ = 0;
+  bool is_behind_empty_ = false;
 };
 
 // The rows of a block.  Throws Error: as next().

@@ -1,16 +1,20 @@
 #include "libcore/vectorize/csv_sequences.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <unordered_map>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/base/number_format.h"
 #include "libcore/data/format/decode.h"
 #include "libcore/io/digest.h"
 #include "libcore/vectorize/block_reader.h"
 #include "libcore/vectorize/csv_fields.h"
 #include "libcore/vectorize/csv_table.h"
+#include "libcore/vectorize/label_files.h"
+#include "libcore/vectorize/sequence_cut.h"
 
 namespace dl::vectorize {
 namespace {
@@ -33,14 +37,35 @@ Longer parse_longer(const std::string& text) {
                                 displayed(text) + "'"};
 }
 
+enum class Align { kNone, kStart, kEnd };
+
+Align parse_align(const CsvOptions& csv) {
+  if (csv.align.empty()) return Align::kNone;
+  if (csv.label_files.empty() || !csv.per_step)
+    bad_usage("--align is for --label-files with --per-step");
+  if (csv.align == "start") return Align::kStart;
+  if (csv.align == "end") return Align::kEnd;
+  bad_usage("--align: want start or end, got " + in_quotes(csv.align));
+}
+
+// Options of the files with the features.
+CsvOptions of_features(CsvOptions csv) {
+  if (!csv.label_files.empty()) csv.label = "none";
+  return csv;
+}
+
 class SequenceReader : public BlockReader {
  public:
   SequenceReader(const std::vector<std::string>& inputs,
                  const ReaderOptions& options, const CsvOptions& csv,
                  BadRecords& bad)
       : BlockReader(options, bad),
-        csv_(csv),
+        inputs_(inputs),
+        csv_(of_features(csv)),
+        cut_(csv.sequence),
+        names_(cut_),
         longer_(parse_longer(csv.longer)),
+        align_(parse_align(csv)),
         ragged_(is_ragged(options.store)),
         table_(inputs, {csv.delimiter, csv.header, csv.encoding, csv.log}),
         fields_(table_, this->options(), csv_),
@@ -51,6 +76,8 @@ class SequenceReader : public BlockReader {
                   "--sequence wants --steps N, the length of the longest "
                   "sequence, 1.." +
                       std::to_string(kMaxColumns)};
+    if (!csv.label_files.empty())
+      label_files_.emplace(inputs, this->options(), csv);
     start();
   }
   ~SequenceReader() override { stop(); }
@@ -59,6 +86,7 @@ class SequenceReader : public BlockReader {
     data::Metadata metadata;
     fields_.describe(metadata);
     Schema& schema = metadata.schema;
+    if (label_files_) describe_label_files(metadata);
     const auto in_steps = [&](const char* name) {
       const auto field = schema.find(name);
       if (field == schema.end()) return;
@@ -93,9 +121,25 @@ class SequenceReader : public BlockReader {
   }
 
   std::int64_t examples() const override { return sequences_; }
-  std::string warning() const override { return fields_.warning(); }
+  std::string warning() const override {
+    return label_files_ ? label_files_->classes().doubt() : fields_.warning();
+  }
 
  private:
+  void describe_label_files(data::Metadata& metadata) const {
+    const bool has_classes = label_files_->has_classes();
+    metadata.schema["labels"] =
+        has_classes
+            ? data::Field{tensor::DType::kI32, {}}
+            : data::Field{tensor::DType::kF32, {label_files_->targets()}};
+    if (align_ != Align::kNone)
+      metadata.schema["labels_mask"] = {tensor::DType::kF32, {}};
+    if (has_classes)
+      metadata.classes = label_files_->classes().names();
+    else
+      metadata.targets = label_files_->target_names();
+  }
+
   bool cut(InputBlock& block) override {
     return table_.cut(block, kMaxColumns);
   }
@@ -116,6 +160,7 @@ class SequenceReader : public BlockReader {
     while (!parsed_ || !has_next(*parsed_, cursor_)) {
       parsed_ = next_block();
       if (!parsed_) return false;
+      names_.put(*parsed_);
       cursor_ = {};
     }
     return true;
@@ -136,6 +181,7 @@ class SequenceReader : public BlockReader {
     }
     if (!parsed_) return false;
     name_ = *coming();
+    if (cut_.way != SequenceCut::kColumn) return true;
     if (files_.empty() || files_.back() != parsed_->block.name)
       files_.push_back(parsed_->block.name);
     const Place here{
@@ -154,27 +200,103 @@ class SequenceReader : public BlockReader {
 
   // Puts the rows of the sequence into example n.
   bool put(data::DataSet& set, std::int64_t n) {
-    std::int64_t steps = 0;
-    bool too_long = false;
+    const std::size_t input = parsed_->block.input;
+    std::int64_t steps = 0, all = 0;  // of them, and with those too many
+    bool lacks_any = false;
     while (has_row()) {
       if (coming() && *coming() != name_) break;
       next_example(*parsed_, cursor_);
+      lacks_any = lacks_any || !cursor_.good;
       if (!cursor_.good) continue;
-      if (steps == csv_.steps) {
+      if (++all > csv_.steps) {
         if (longer_ == Longer::kFail) fail_too_long();
-        too_long = true;
       } else {
         put_step(set, n, steps++);
       }
       // Metadata of the whole, which may lie behind the rows that are kept.
-      if (!csv_.per_step) put_label(set, n);
+      if (!csv_.per_step && !label_files_) put_label(set, n);
     }
-    if (too_long && longer_ == Longer::kSkip) {
+    if (label_files_ && all > 0) {
+      if (lacks_any && csv_.per_step) return false;  // whose is a label now?
+      if (!put_labels_of_file(set, n, input, all)) return false;
+    }
+    if (all > csv_.steps && longer_ == Longer::kSkip) {
       bad_.skip_sequence();
       return false;
     }
-    if (too_long) bad_.truncate_sequence();
+    if (all > csv_.steps) bad_.truncate_sequence();
     return steps > 0;
+  }
+
+  // Puts the labels of a sequence of `all` steps, which grow to those that are
+  // labeled; false: it is a bad one.
+  bool put_labels_of_file(data::DataSet& set, std::int64_t n, std::size_t input,
+                          std::int64_t& all) try {
+    const FileLabels labels = label_files_->read(inputs_[input]);
+    if (!csv_.per_step) {
+      put_label_of_file(set, n, labels, labels.rows - 1);
+      return true;
+    }
+    if (align_ == Align::kNone && labels.rows != all)
+      bad_data(labels.name + ": has " + counted(labels.rows, "row") +
+               " of labels for " + counted(all, "step") +
+               " (--align start or end says which have one)");
+    if (labels.rows > all) lengthen(set, n, labels, all);
+    const std::int64_t first = align_ == Align::kEnd ? all - labels.rows : 0;
+    for (std::int64_t i = 0; i < labels.rows && first + i < csv_.steps; ++i) {
+      const std::int64_t to = n * csv_.steps + first + i;
+      put_label_of_file(set, to, labels, i);
+      if (align_ != Align::kNone)
+        set.tensors.at("labels_mask")
+            .as<float>()[static_cast<std::size_t>(to)] = 1;
+    }
+    return true;
+  } catch (const Error& e) {
+    if (!bad_.tolerant()) throw;
+    bad_.add(e.what());
+    return false;
+  }
+
+  // Makes steps without features, where there are more labels than these.
+  void lengthen(data::DataSet& set, std::int64_t n, const FileLabels& labels,
+                std::int64_t& all) const {
+    if (ragged_)
+      bad_data(labels.name + ": has " + counted(labels.rows, "row") +
+               " of labels for " + counted(all, "step") +
+               ", which --store ragged cannot have");
+    if (labels.rows > csv_.steps && longer_ == Longer::kFail)
+      bad_data(labels.name + ": has more rows of labels than --steps " +
+               std::to_string(csv_.steps));
+    const std::int64_t by = align_ == Align::kEnd ? labels.rows - all : 0;
+    for (const char* name : {"features", "features_mask"}) {
+      const auto bytes = set.tensors.at(name).bytes();
+      const std::size_t example =
+          bytes.size() / static_cast<std::size_t>(set.examples());
+      const auto own =
+          bytes.subspan(static_cast<std::size_t>(n) * example, example);
+      const auto moved = static_cast<std::ptrdiff_t>(
+          example / static_cast<std::size_t>(csv_.steps) *
+          static_cast<std::size_t>(std::min(by, csv_.steps)));
+      std::ranges::move_backward(own.begin(), own.end() - moved, own.end());
+      std::fill(own.begin(), own.begin() + moved, std::byte{0});
+    }
+    all = labels.rows;
+  }
+
+  void put_label_of_file(data::DataSet& set, std::int64_t to,
+                         const FileLabels& labels, std::int64_t row) const {
+    tensor::Tensor& all = set.tensors.at("labels");
+    if (label_files_->has_classes()) {
+      all.as<std::int32_t>()[static_cast<std::size_t>(to)] =
+          labels.classes[static_cast<std::size_t>(row)];
+      return;
+    }
+    const auto width = static_cast<std::size_t>(label_files_->targets());
+    std::ranges::copy(
+        std::span(labels.numbers)
+            .subspan(static_cast<std::size_t>(row) * width, width),
+        all.as<float>().begin() +
+            static_cast<std::ptrdiff_t>(static_cast<std::size_t>(to) * width));
   }
 
   // Copies a tensor of the current row to place `to`.
@@ -200,13 +322,16 @@ class SequenceReader : public BlockReader {
     copy(set, "features", row);
     set.tensors.at("features_mask")
         .as<std::uint8_t>()[static_cast<std::size_t>(row)] = 1;
-    if (csv_.per_step) put_label(set, row);
+    if (csv_.per_step && !label_files_) put_label(set, row);
     if (step == 0) copy(set, "id", n);
   }
 
   [[noreturn]] void fail_too_long() const {
-    throw Error{Code::kData, place(cursor_.number) + ": sequence '" +
-                                 clipped(name_) + "' is longer than --steps " +
+    throw Error{Code::kData, place(cursor_.number) + ": " +
+                                 (cut_.way == SequenceCut::kColumn
+                                      ? "sequence '" + clipped(name_) + "'"
+                                      : "the sequence") +
+                                 " is longer than --steps " +
                                  std::to_string(csv_.steps) +
                                  " (--longer truncate or skip lets it pass)"};
   }
@@ -216,11 +341,16 @@ class SequenceReader : public BlockReader {
     std::int64_t line;
   };
 
+  std::vector<std::string> inputs_;
   CsvOptions csv_;
+  SequenceCut cut_;
+  SequenceNames names_;
   Longer longer_;
+  Align align_;
   bool ragged_;
   CsvTable table_;
   CsvFields fields_;
+  std::optional<LabelFiles> label_files_;
   bool numbered_;  // some may be left out, so that the others need a number
   std::optional<ParsedBlock> parsed_;  // the block at hand
   Cursor cursor_;                      // its current row

@@ -120,6 +120,7 @@ bool CsvTable::cut(InputBlock& block, std::int64_t most) {
   }
   block.first = std::exchange(at_start_, false);
   block.order = order_;
+  block.input = opened_ - 1;
   return true;
 }
 

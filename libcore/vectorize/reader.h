@@ -76,9 +76,12 @@ struct CsvOptions {
   std::string missing = "fail";  // fail, skip, fill:VALUE
   // Spellings of a missing value, besides "".
   std::string na = "NA,N/A,NaN,nan,NAN,null,NULL,?";
-  // Column that names the sequence a row is a step of: neighbors of one name
-  // are an example [steps, columns] with a mask.  "": a row is an example.
+  // Rows that are the steps of an example [steps, columns] with a mask, as
+  // SequenceCut has them: a column, in which neighbors have one text, file:,
+  // lines:N, line:TEXT.  "": a row is an example.
   std::string sequence;
+  std::string label_files;      // folder with the labels of each file; or ""
+  std::string align;            // of labels per step: start, end; "": all have
   std::int64_t steps = 0;       // of the longest sequence
   std::string longer = "fail";  // those that are longer: fail, truncate, skip
   bool per_step = false;        // a label for each step; else the last row's
