@@ -48,6 +48,7 @@ struct Args {
   std::optional<dl::vectorize::Recipe> made_recipe;
   bool print_recipe = false, merge = false, null = false;
   std::int64_t threads = 0, retries = 0;
+  double bound = 0.2;
   const dl::cli::Options* options = nullptr;
 };
 
@@ -251,6 +252,9 @@ inline void declare_others(dl::cli::Options& opt, Args& a) {
   opt.flag("merge", &a.merge,
            "merge recipes that were each fitted on a part of the data, given "
            "as inputs, into one");
+  opt.section("Options for compare");
+  opt.add("bound", &a.bound, "PSI",
+          "population stability index above which a column has drifted");
   opt.section("Options for svmlight");
   opt.add("features", &a.svmlight.features, "N",
           "number of features of an example");
@@ -363,6 +367,7 @@ inline void check_options(const Args& a) {
   const auto refuse = [&](const std::vector<std::string>& names,
                           const char* why) { a.options->refuse(names, why); };
   a.options->refuse_section("Options for fit", "is for fit");
+  a.options->refuse_section("Options for compare", "is for compare");
   for (const std::string format : {"svmlight", "cifar", "raw"})
     if (wanted != format)
       a.options->refuse_section("Options for " + format, "is for " + format);

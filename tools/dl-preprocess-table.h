@@ -90,15 +90,17 @@ inline dl::vectorize::InferredTable inferred_table(
       bad);
 }
 
+inline dl::vectorize::TableChoices choices_of(const Args& a) {
+  return {.label = a.csv.label.empty() ? "none" : a.csv.label,
+          .id = a.csv.id,
+          .drop = a.csv.drop,
+          .classes = a.reader.classes,
+          .regression = a.reader.regression};
+}
+
 inline dl::vectorize::ProposedRecipe proposed_recipe(
     const Args& a, const dl::vectorize::InferredTable& table) {
-  return propose_recipe(table.profile,
-                        {.label = a.csv.label.empty() ? "none" : a.csv.label,
-                         .id = a.csv.id,
-                         .drop = a.csv.drop,
-                         .classes = a.reader.classes,
-                         .regression = a.reader.regression},
-                        table.source);
+  return propose_recipe(table.profile, choices_of(a), table.source);
 }
 
 // The recipe that the rows ask for, which is told; unfitted.

@@ -25,6 +25,7 @@
 #include "libcore/vectorize/preprocess.h"
 #include "libcore/vectorize/reader.h"
 #include "tools/dl-preprocess-analyze.h"
+#include "tools/dl-preprocess-compare.h"
 #include "tools/dl-preprocess-fit.h"
 #include "tools/dl-preprocess-options.h"
 #include "tools/dl-preprocess-outputs.h"
@@ -41,7 +42,8 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-preprocess FORMAT [OPTION]... [INPUT]...\n"
         "dl-preprocess fit [OPTION]... RECIPE [INPUT]...\n"
         "dl-preprocess fit --merge [OPTION]... FITTED...\n"
-        "dl-preprocess analyze [OPTION]... TABLE...",
+        "dl-preprocess analyze [OPTION]... TABLE...\n"
+        "dl-preprocess compare [OPTION]... TABLE TABLE",
     .examples =
         "dl-preprocess images --size 224x224 photos/ -o photos.dls\n"
         "dl-preprocess idx train-images.gz train-labels.gz -o train.dls\n"
@@ -101,6 +103,7 @@ void run(Args& a, std::vector<std::string> arguments) {
     return report_left_out(bad, " left out:");
   }
   if (is_analyze(a)) return run_analyze(a);
+  if (is_compare(a)) return run_compare(a);
   take_format(a);
   check_options(a);
   check_outputs(a);

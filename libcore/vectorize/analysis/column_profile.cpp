@@ -69,8 +69,8 @@ std::vector<std::string> usual_missing_words() {
 ColumnProfile::ColumnProfile(std::string name)
     : name_(std::move(name)), dates_(date_formats().size()) {}
 
-void ColumnProfile::Others::add(std::string_view word) {
-  if (words.size() <= kMostStrays) ++words[std::string(word)];
+void ColumnProfile::Others::add(std::string_view word, std::int64_t times) {
+  if (words.size() <= kMostStrays) words[std::string(word)] += times;
 }
 
 bool ColumnProfile::Others::are_strays(std::int64_t present) const {
@@ -91,6 +91,7 @@ void ColumnProfile::see(std::string_view text, bool is_missing) {
   has_spaces_ = has_spaces_ || text.find(' ') != std::string_view::npos;
   if (!are_words_) see_kind(text);
   if (overflowed_) return;
+  ++told_apart_;
   const auto [found, is_new] = values_.try_emplace(std::string(text), 0);
   if (!is_new) repeated_ = true;
   if (is_new && values_.size() > kMostValues) {
@@ -115,7 +116,7 @@ void ColumnProfile::see_kind(std::string_view text) {
 void ColumnProfile::see_number(double value, std::string_view text) {
   const bool is_long = is_long_integer(text, value);
   has_long_integers_ = has_long_integers_ || is_long;
-  if (numbers_ == 0) min_ = max_ = value;
+  if (numbers_ == 0) min_ = max_ = first_ = value;
   if (numbers_ > 0 && value != last_ + 1) counts_up_ = false;
   last_ = value;
   ++numbers_;
@@ -189,6 +190,10 @@ bool ColumnProfile::is_id() const {
   return true;
 }
 
+bool ColumnProfile::is_nearly_unique() const {
+  return static_cast<std::int64_t>(distinct()) * 2 > told_apart_;
+}
+
 bool ColumnProfile::are_nearly_numbers() const {
   return numbers_ > 0 && no_numbers_.are_strays(present());
 }
@@ -223,7 +228,8 @@ ColumnType ColumnProfile::type() const {
                           std::max<std::int64_t>(present(), 2 * kLeastTimes))
     return ColumnType::kCategory;
   const bool is_long = bytes_ > present() * 20 && has_spaces_;
-  return is_long || !repeated_ ? ColumnType::kText : ColumnType::kCategory;
+  return is_long || is_nearly_unique() ? ColumnType::kText
+                                       : ColumnType::kCategory;
 }
 
 std::vector<std::pair<std::string, std::int64_t>> ColumnProfile::top(

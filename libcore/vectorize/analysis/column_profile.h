@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "libcore/base/json.h"
 #include "libcore/vectorize/analysis/quantiles.h"
 
 namespace dl::vectorize {
@@ -43,6 +44,9 @@ class ColumnProfile {
   void see(std::string_view text, bool is_missing);
   // Its values are words of a category, whatever they look like.
   void declare_words() { are_words_ = true; }
+  void see_missing(std::int64_t rows) { rows_ += rows, missing_ += rows; }
+  // Adds the rows of a later part of the table.
+  void merge(const ColumnProfile& next);
 
   const std::string& name() const { return name_; }
   ColumnType type() const;
@@ -52,6 +56,8 @@ class ColumnProfile {
   // kMostValues + 1: more.
   std::size_t distinct() const;
   bool is_counted() const { return !overflowed_; }  // every different value
+  // Whether values come less than twice on the average.
+  bool is_nearly_unique() const;
   // The values that occur most often, with their counts; of as many, in byte
   // order.  Of the first kMostValues different ones.
   std::vector<std::pair<std::string, std::int64_t>> top(std::size_t most) const;
@@ -80,6 +86,15 @@ class ColumnProfile {
   std::size_t longest() const { return longest_; }  // bytes
   // The words that are 1, or 0, of booleans.
   std::vector<std::string> words(bool truth) const;
+  // How often a value occurs, of those that are told apart.
+  std::int64_t count_of(const std::string& value) const;
+
+  // All of it, for a file; of more than kMostValues different values, the most
+  // frequent kKeptValues.
+  static constexpr std::size_t kKeptValues = 1000;
+  Json state() const;
+  // Throws Error: kData, no state() is like this.
+  static ColumnProfile of_state(const JsonView& json);
 
  private:
   void see_kind(std::string_view text);
@@ -93,7 +108,7 @@ class ColumnProfile {
   // Words that are no numbers, or no dates, while they are few.
   struct Others {
     std::map<std::string, std::int64_t> words;
-    void add(std::string_view word);
+    void add(std::string_view word, std::int64_t times = 1);
     // Whether so many values may be of the kind, but for a few words.
     bool are_strays(std::int64_t present) const;
   };
@@ -101,7 +116,7 @@ class ColumnProfile {
   std::string name_;
   std::int64_t rows_ = 0, missing_ = 0;
   std::int64_t numbers_ = 0, integers_ = 0, booleans_ = 0, zeros_ = 0;
-  double min_ = 0, max_ = 0, mean_ = 0, squares_ = 0, last_ = 0;
+  double min_ = 0, max_ = 0, mean_ = 0, squares_ = 0, first_ = 0, last_ = 0;
   bool has_long_integers_ = false;
   bool counts_up_ = true;  // each integer is one more than that before it
   Quantiles quantiles_;
@@ -110,6 +125,7 @@ class ColumnProfile {
   bool are_words_ = false;  // whatever they look like
   bool overflowed_ = false;
   bool repeated_ = false;                   // before it overflowed
+  std::int64_t told_apart_ = 0;             // present rows before that
   std::int64_t dated_ = 0, looked_at_ = 0;  // of any format
   std::vector<std::int64_t> dates_;  // values of each of known_date_formats()
   bool has_time_ = false, has_spaces_ = false;

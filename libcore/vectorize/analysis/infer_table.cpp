@@ -128,20 +128,23 @@ void check_files(const std::vector<std::string>& inputs) {
 
 }  // namespace
 
+std::unique_ptr<RecordSource> open_table(const std::vector<std::string>& inputs,
+                                         const Json& source, const Log& log) {
+  const auto sources = source_types();
+  const auto type = std::ranges::find(
+      sources, source.at("type").get<std::string>(), &SourceType::name);
+  return type->open_with(Inputs{.operands = inputs, .log = log},
+                         RecipeSettings(source, type->keys));
+}
+
 InferredTable infer_table(const TableInput& input, BadRecords& bad) {
   check_files(input.inputs);
   InferredTable table;
   find_source(input, table);
-  const auto sources = source_types();
-  const auto type = std::ranges::find(
-      sources, table.source["type"].get<std::string>(), &SourceType::name);
-  const auto source =
-      type->open_with(Inputs{.operands = input.inputs,
-                             .log =
-                                 [&](Level, const std::string& line) {
-                                   table.sentences.push_back(line);
-                                 }},
-                      RecipeSettings(table.source, type->keys));
+  const auto source = open_table(
+      input.inputs, table.source, [&](Level, const std::string& line) {
+        table.sentences.push_back(line);
+      });
   std::vector<std::string> words = split_list(input.na, "--na");
   std::erase(words, "");
   table.profile = profile_table(*source, std::move(words), bad);

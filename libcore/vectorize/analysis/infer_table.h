@@ -3,9 +3,11 @@
 #ifndef DL_LIBCORE_VECTORIZE_ANALYSIS_INFER_TABLE_H_
 #define DL_LIBCORE_VECTORIZE_ANALYSIS_INFER_TABLE_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "libcore/base/log.h"
 #include "libcore/vectorize/analysis/propose.h"
 #include "libcore/vectorize/analysis/table_profile.h"
 #include "libcore/vectorize/bad_records.h"
@@ -27,6 +29,13 @@ struct InferredTable {
   std::vector<std::string> sentences;  // of all that was found of the format
   TableProfile profile;                // of all rows
 };
+
+// Its rows once more, as the source of a recipe reads them.  log: takes what
+// is found of the format.
+// Throws Error: kNoInput, kData.
+std::unique_ptr<RecordSource> open_table(const std::vector<std::string>& inputs,
+                                         const Json& source,
+                                         const Log& log = {});
 
 // Throws Error: kUsage, an input is no file; kNoInput, kData.
 InferredTable infer_table(const TableInput& input, BadRecords& bad);

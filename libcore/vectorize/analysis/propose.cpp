@@ -255,16 +255,10 @@ class Proposal {
 
   // Numbers to predict, or a class.
   Json labels() {
-    constexpr std::size_t kMostNumbers = 20;
-    const ColumnProfile& label = *labels_[0];
-    const ColumnType type = label.type();
-    const bool are_numbers =
-        type == ColumnType::kInteger || type == ColumnType::kNumber;
-    const bool is_class = !choices_.classes.empty() ||
-                          (!choices_.regression && labels_.size() == 1 &&
-                           !(are_numbers && (type == ColumnType::kNumber ||
-                                             label.distinct() > kMostNumbers)));
-    return is_class ? class_label(label) : number_labels();
+    return labels_.size() > 1 && choices_.classes.empty() ? number_labels()
+           : is_number_to_predict(*labels_[0], choices_)
+               ? number_labels()
+               : class_label(*labels_[0]);
   }
 
   Json number_labels() {
@@ -331,6 +325,15 @@ class Proposal {
 };
 
 }  // namespace
+
+bool is_number_to_predict(const ColumnProfile& label,
+                          const TableChoices& choices) {
+  constexpr std::size_t kMostNumbers = 20;
+  if (!choices.classes.empty()) return false;
+  return choices.regression || label.type() == ColumnType::kNumber ||
+         (label.type() == ColumnType::kInteger &&
+          label.distinct() > kMostNumbers);
+}
 
 ProposedRecipe propose_recipe(const TableProfile& table,
                               const TableChoices& choices, const Json& source) {

@@ -27,6 +27,10 @@ struct ProposedRecipe {
   std::vector<std::pair<std::string, std::string>> columns;
 };
 
+// Whether a label of these choices is a number to predict, not a class.
+bool is_number_to_predict(const ColumnProfile& label,
+                          const TableChoices& choices);
+
 // source: the object of the recipe.
 // Throws Error: kUsage, the label cannot be learnt so, or a column is not
 // there; kData, no column is left to learn from.

@@ -7,6 +7,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/number_format.h"
+#include "libcore/vectorize/analysis/aligned.h"
 
 namespace dl::vectorize {
 namespace {
@@ -17,6 +18,28 @@ constexpr std::pair<const char*, double> kShares[] = {
 bool has_numbers(const ColumnProfile& column) {
   return column.type() == ColumnType::kInteger ||
          column.type() == ColumnType::kNumber;
+}
+
+// Rows in bins of one width from the least number to the greatest.
+Json histogram_of(const ColumnProfile& column) {
+  constexpr std::size_t kMostBins = 24;
+  const std::size_t bins =
+      column.max() > column.min()
+          ? std::min(kMostBins, std::max<std::size_t>(2, column.distinct()))
+          : 1;
+  std::vector<double> bounds(bins);
+  for (std::size_t i = 0; i < bins; ++i)
+    bounds[i] = column.min() + (column.max() - column.min()) *
+                                   static_cast<double>(i + 1) /
+                                   static_cast<double>(bins);
+  bounds.back() = column.max();
+  const auto up_to = column.quantiles().shares_up_to(bounds);
+  const auto count = static_cast<double>(column.quantiles().count());
+  Json counts = Json::array();
+  for (std::size_t i = 0; i < bins; ++i)
+    counts.push_back(
+        std::llround(count * (up_to[i] - (i == 0 ? 0 : up_to[i - 1]))));
+  return counts;
 }
 
 Json column_json(const ColumnProfile& column) {
@@ -40,6 +63,7 @@ Json column_json(const ColumnProfile& column) {
   for (const auto& [name, share] : kShares)
     json["quantiles"][name] = column.quantiles().at(share);
   json["quantile_error"] = column.quantiles().error();
+  json["histogram"] = histogram_of(column);
   return json;
 }
 
@@ -69,8 +93,18 @@ class Alerts {
     if (type == ColumnType::kDate && column.has_other_date_format())
       add(std::string("dates may be ") + column.date_format() +
           ", or have day and month the other way round");
+    look_at_words(column);
     look_at_skew(column);
     if (is_label) look_at_classes(column);
+  }
+
+  // Looks at the column of the last look_at().
+  void look_at_leak(const Association& with_label, const std::string& label) {
+    constexpr double kLeak = 0.98;
+    if (std::abs(with_label.value) >= kLeak)
+      add("may be a leak of the label: its " +
+          measure_text(with_label.measure) + " with " + in_quotes(label) +
+          format(" is %.3f", with_label.value));
   }
 
  private:
@@ -78,19 +112,38 @@ class Alerts {
     to_.push_back({{"column", displayed(name_)}, {"alert", alert}});
   }
 
-  // The mean and the median of two values say nothing, nor do those of numbers
-  // that are nearly the same.
+  void look_at_words(const ColumnProfile& column) {
+    constexpr double kSome = 0.05;
+    if (has_numbers(column) || column.type() == ColumnType::kDate) return;
+    const double numbers = static_cast<double>(column.quantiles().count()) /
+                           static_cast<double>(column.present());
+    if (numbers > kSome && numbers < 1 - kSome)
+      add("mixed types: numbers in " + format("%.1f %%", 100 * numbers) +
+          " of the rows, words in the others");
+    if (column.type() == ColumnType::kText && column.is_nearly_unique())
+      add("nearly another value in every row, as ids and names have");
+  }
+
+  // A long tail above that "log" would shorten: the upper 45 % of the values
+  // reach three times as far as the lower ones, and with it no longer do.
   void look_at_skew(const ColumnProfile& column) {
-    constexpr double kHalf = 0.5, kSkewed = 1, kSame = 1e-6;
-    if (!has_numbers(column) || column.deviation() == 0 ||
-        (column.is_counted() && column.distinct() <= 2))
+    constexpr double kLow = 0.05, kMedian = 0.5, kHigh = 0.95;
+    constexpr double kSkewed = 3, kStill = 4.5;
+    constexpr std::size_t kFewValues = 20;
+    if (!has_numbers(column) || column.min() < 0 ||
+        (column.is_counted() && column.distinct() < kFewValues))
       return;
-    const double mean = column.mean(), median = column.quantiles().at(kHalf);
-    const double apart = std::abs(mean - median);
-    if (3 * apart > kSkewed * column.deviation() &&
-        apart > kSame * std::abs(mean))
-      add(format("skewed: its mean is %.4g", mean) +
-          format(", its median %.4g", median) + " (\"log\" of a recipe)");
+    const double low = column.quantiles().at(kLow);
+    const double median = column.quantiles().at(kMedian);
+    const double high = column.quantiles().at(kHigh);
+    const double far = (high - median) / (median - low);
+    const double with_log = (std::log1p(high) - std::log1p(median)) /
+                            (std::log1p(median) - std::log1p(low));
+    if (median > low && far >= kSkewed && with_log <= kStill &&
+        1.5 * with_log <= far)
+      add(format("skewed: 5 %% are below %.4g", low) +
+          format(", half below %.4g", median) +
+          format(", 5 %% above %.4g", high) + " (\"log\" of a recipe)");
   }
 
   void look_at_classes(const ColumnProfile& label) {
@@ -113,26 +166,6 @@ std::string number_text(const Json& column, const char* key) {
                               : "";
 }
 
-// Cells in columns, the first of which is at the left, the others at the right.
-std::string aligned(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths(rows.at(0).size());
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], row[i].size());
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string blanks(widths[i] - row[i].size(), ' ');
-      line += (i == 0 ? "" : "  ");
-      line += i < 2 ? row[i] + blanks : blanks + row[i];
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
-
 std::string top_text(const Json& column) {
   constexpr std::size_t kMost = 5;
   std::string line = clipped(column.at("name").get<std::string>()) + ":";
@@ -145,14 +178,44 @@ std::string top_text(const Json& column) {
   return line;
 }
 
+// Correlations with the label, the strongest first.
+std::string correlations_text(const Json& analysis) {
+  std::vector<const Json*> all;
+  for (const Json& column : analysis.at("columns"))
+    if (column.contains("correlation")) all.push_back(&column);
+  if (all.empty()) return {};
+  const auto value = [](const Json* column) {
+    return column->at("correlation").at("value").get<double>();
+  };
+  std::ranges::stable_sort(
+      all, std::ranges::greater{},
+      [&](const Json* column) { return std::abs(value(column)); });
+  std::vector<std::vector<std::string>> rows;
+  for (const Json* column : all)
+    rows.push_back(
+        {clipped(column->at("name").get<std::string>()),
+         measure_text(
+             column->at("correlation").at("measure").get<std::string>()),
+         format("%.3f", value(column))});
+  return "\ncorrelations with " +
+         clipped(analysis.at("label").get<std::string>()) + "\n" +
+         aligned(rows, 2);
+}
+
 }  // namespace
 
-Json analysis_of(const TableProfile& table, const std::string& label) {
+Json analysis_of(const TableProfile& table, const std::string& label,
+                 const std::map<std::string, Association>& with_label) {
   Json columns = Json::array(), alerts = Json::array();
   Alerts all(alerts);
   for (const ColumnProfile& column : table.columns) {
     columns.push_back(column_json(column));
     all.look_at(column, column.name() == label);
+    const auto found = with_label.find(column.name());
+    if (found == with_label.end()) continue;
+    columns.back()["correlation"] = {{"measure", found->second.measure},
+                                     {"value", found->second.value}};
+    all.look_at_leak(found->second, label);
   }
   if (table.duplicates > 0)
     alerts.push_back({{"column", nullptr},
@@ -161,6 +224,7 @@ Json analysis_of(const TableProfile& table, const std::string& label) {
                                     " the same as one before"}});
   return {{"rows", table.rows},
           {"duplicates", table.duplicates},
+          {"label", label.empty() ? Json() : Json(displayed(label))},
           {"columns", columns},
           {"alerts", alerts}};
 }
@@ -194,8 +258,9 @@ std::string analysis_text(const Json& analysis) {
                    : clipped(alert.at("column").get<std::string>()) + ": ") +
               alert.at("alert").get<std::string>() + "\n";
   std::string text = counted(analysis.at("rows").get<std::int64_t>(), "row") +
-                     "\n\n" + aligned(rows);
+                     "\n\n" + aligned(rows, 2);
   if (!tops.empty()) text += "\nmost frequent values\n" + tops;
+  text += correlations_text(analysis);
   if (!alerts.empty()) text += "\nalerts\n" + alerts;
   return text;
 }

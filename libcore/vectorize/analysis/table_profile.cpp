@@ -56,7 +56,7 @@ class TableProfiling {
     const auto [found, is_new] = places_.emplace(name, table_.columns.size());
     if (!is_new) return found->second;
     ColumnProfile& column = table_.columns.emplace_back(name);
-    for (std::int64_t i = 0; i < table_.rows; ++i) column.see("", true);
+    column.see_missing(table_.rows);
     return found->second;
   }
 
@@ -92,6 +92,46 @@ const ColumnProfile& TableProfile::find(const std::string& word,
   bad_usage(std::string(option) + ": there is no column " + in_quotes(word) +
             (near.empty() ? "; there are " + std::to_string(count)
                           : "; did you mean " + in_quotes(near) + "?"));
+}
+
+void TableProfile::merge(const TableProfile& next) {
+  std::map<std::string, std::size_t, std::less<>> places;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    places.emplace(columns[i].name(), i);
+  std::vector<bool> seen(columns.size());
+  for (const ColumnProfile& column : next.columns) {
+    const auto [found, is_new] = places.emplace(column.name(), columns.size());
+    if (is_new) columns.emplace_back(column.name()).see_missing(rows);
+    if (!is_new) seen[found->second] = true;
+    columns[found->second].merge(column);
+  }
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    if (!seen[i]) columns[i].see_missing(next.rows);
+  rows += next.rows;
+  duplicates += next.duplicates;
+}
+
+Json TableProfile::state() const {
+  Json all = Json::array();
+  for (const ColumnProfile& column : columns) all.push_back(column.state());
+  return {{"rows", rows},
+          {"duplicates", duplicates},
+          {"missing_words", missing_words},
+          {"columns", std::move(all)}};
+}
+
+TableProfile TableProfile::of_state(const JsonView& json) {
+  TableProfile table;
+  table.rows = json.at("rows").integer(1, std::int64_t{1} << 53);
+  table.duplicates = json.at("duplicates").integer(0, table.rows);
+  table.missing_words = json.at("missing_words").strings();
+  const JsonView columns = json.at("columns");
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    table.columns.push_back(ColumnProfile::of_state(columns.at(i)));
+    if (table.columns.back().rows() != table.rows)
+      columns.at(i).at("rows").fail(std::to_string(table.rows));
+  }
+  return table;
 }
 
 TableProfile profile_table(RecordSource& source,

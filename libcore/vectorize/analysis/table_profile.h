@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/base/json.h"
 #include "libcore/vectorize/analysis/column_profile.h"
 #include "libcore/vectorize/bad_records.h"
 #include "libcore/vectorize/source/record_source.h"
@@ -24,6 +25,14 @@ struct TableProfile {
   // The column that a name, or a number from 1 (-1: the last), means.
   // Throws Error: kUsage, "--id: there is no column ...".
   const ColumnProfile& find(const std::string& word, const char* option) const;
+
+  // Adds the rows of a later part of the table.  Rows of both that are the same
+  // are not found.
+  void merge(const TableProfile& next);
+  // All of it, for a file.
+  Json state() const;
+  // Throws Error: kData, no state() is like this.
+  static TableProfile of_state(const JsonView& json);
 };
 
 // missing_words: beside an empty field.

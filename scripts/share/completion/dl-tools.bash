@@ -11,7 +11,7 @@ _dl_tools() {
     *)
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       if [[ $tool == *dl-preprocess && $COMP_CWORD -eq 1 ]]; then
-        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W 'analyze cifar csv fit idx images raw series svmlight table ts' -- "$word")
+        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W 'analyze cifar compare csv fit idx images raw series svmlight table ts' -- "$word")
       fi
       ;;
   esac

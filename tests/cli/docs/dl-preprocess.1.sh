@@ -46,6 +46,8 @@ awk 'BEGIN {
 }' >customers.csv
 run_next 'dl-preprocess table'
 dl-shard --info train.dls | grep '^examples\|^features'
+cp customers.csv today.csv
+run_next 'dl-preprocess compare'
 
 animals iris.csv
 echo '1,,cat' >>iris.csv  # a value is missing

@@ -1,0 +1,165 @@
+// Profiles of columns that are merged, saved and loaded.
+
+#include <algorithm>
+#include <limits>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/vectorize/analysis/column_profile.h"
+
+namespace dl::vectorize {
+namespace {
+
+constexpr std::int64_t kMostRows = std::int64_t{1} << 53;
+
+using CountedValues = std::vector<std::pair<std::string, std::int64_t>>;
+
+Json counts_json(const CountedValues& values) {
+  Json all = Json::array();
+  for (const auto& [value, times] : values) all.push_back({value, times});
+  return all;
+}
+
+CountedValues counts_of(const JsonView& json) {
+  CountedValues all(json.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = {json.at(i).at(0).string(),
+              json.at(i).at(1).integer(1, kMostRows)};
+  return all;
+}
+
+}  // namespace
+
+void ColumnProfile::merge(const ColumnProfile& next) {
+  const auto own = static_cast<double>(numbers_);
+  const auto other = static_cast<double>(next.numbers_);
+  if (next.numbers_ > 0) {
+    counts_up_ = counts_up_ && next.counts_up_ &&
+                 (numbers_ == 0 || next.first_ == last_ + 1);
+    min_ = numbers_ == 0 ? next.min_ : std::min(min_, next.min_);
+    max_ = numbers_ == 0 ? next.max_ : std::max(max_, next.max_);
+    if (numbers_ == 0) first_ = next.first_;
+    last_ = next.last_;
+    // Chan, Golub, LeVeque 1979.
+    const double apart = next.mean_ - mean_;
+    squares_ += next.squares_ + apart * apart * own * other / (own + other);
+    mean_ += apart * other / (own + other);
+  }
+  rows_ += next.rows_;
+  missing_ += next.missing_;
+  numbers_ += next.numbers_;
+  integers_ += next.integers_;
+  booleans_ += next.booleans_;
+  zeros_ += next.zeros_;
+  quantiles_.merge(next.quantiles_);
+  for (const auto& [word, times] : next.no_numbers_.words)
+    no_numbers_.add(word, times);
+  for (const auto& [word, times] : next.no_dates_.words)
+    no_dates_.add(word, times);
+  for (std::size_t i = 0; i < dates_.size(); ++i) dates_[i] += next.dates_[i];
+  for (const auto& [value, times] : next.values_) {
+    const auto [found, is_new] = values_.try_emplace(value, 0);
+    if (!is_new) repeated_ = true;
+    found->second += times;
+  }
+  told_apart_ += next.told_apart_;
+  dated_ += next.dated_;
+  looked_at_ += next.looked_at_;
+  are_words_ = are_words_ || next.are_words_;
+  has_long_integers_ = has_long_integers_ || next.has_long_integers_;
+  repeated_ = repeated_ || next.repeated_;
+  overflowed_ = overflowed_ || next.overflowed_ || values_.size() > kMostValues;
+  has_time_ = has_time_ || next.has_time_;
+  has_spaces_ = has_spaces_ || next.has_spaces_;
+  longest_ = std::max(longest_, next.longest_);
+  bytes_ += next.bytes_;
+}
+
+Json ColumnProfile::state() const {
+  return {{"name", name_},
+          {"rows", rows_},
+          {"missing", missing_},
+          {"numbers", numbers_},
+          {"integers", integers_},
+          {"booleans", booleans_},
+          {"zeros", zeros_},
+          {"min", min_},
+          {"max", max_},
+          {"mean", mean_},
+          {"squares", squares_},
+          {"first", first_},
+          {"last", last_},
+          {"counts_up", counts_up_},
+          {"quantiles", quantiles_.state()},
+          {"values", counts_json(top(overflowed_ ? kKeptValues : kMostValues))},
+          {"no_numbers",
+           counts_json({no_numbers_.words.begin(), no_numbers_.words.end()})},
+          {"no_dates",
+           counts_json({no_dates_.words.begin(), no_dates_.words.end()})},
+          {"overflowed", overflowed_},
+          {"repeated", repeated_},
+          {"told_apart", told_apart_},
+          {"dates", dates_},
+          {"dated", dated_},
+          {"looked_at", looked_at_},
+          {"are_words", are_words_},
+          {"has_long_integers", has_long_integers_},
+          {"has_time", has_time_},
+          {"has_spaces", has_spaces_},
+          {"longest", longest_},
+          {"bytes", bytes_}};
+}
+
+ColumnProfile ColumnProfile::of_state(const JsonView& json) {
+  const auto count = [&](const char* key) {
+    return json.at(key).integer(0, kMostRows);
+  };
+  ColumnProfile all(json.at("name").string());
+  all.rows_ = count("rows");
+  all.missing_ = json.at("missing").integer(0, all.rows_);
+  all.numbers_ = json.at("numbers").integer(0, all.present());
+  all.integers_ = json.at("integers").integer(0, all.numbers_);
+  all.booleans_ = json.at("booleans").integer(0, all.present());
+  all.zeros_ = json.at("zeros").integer(0, all.numbers_);
+  all.min_ = json.at("min").number();
+  all.max_ = json.at("max").number();
+  all.mean_ = json.at("mean").number();
+  all.squares_ = json.at("squares").number();
+  all.first_ = json.at("first").number();
+  all.last_ = json.at("last").number();
+  all.counts_up_ = json.at("counts_up").boolean();
+  all.quantiles_ = Quantiles::of_state(json.at("quantiles"));
+  if (all.quantiles_.count() != all.numbers_)
+    json.at("quantiles").fail("those of " + std::to_string(all.numbers_));
+  for (auto& [value, times] : counts_of(json.at("values")))
+    all.values_.emplace(std::move(value), times);
+  if (all.values_.size() > kMostValues)
+    json.at("values").fail(std::to_string(kMostValues) + " at most");
+  for (const auto& [word, times] : counts_of(json.at("no_numbers")))
+    all.no_numbers_.add(word, times);
+  for (const auto& [word, times] : counts_of(json.at("no_dates")))
+    all.no_dates_.add(word, times);
+  all.overflowed_ = json.at("overflowed").boolean();
+  all.repeated_ = json.at("repeated").boolean();
+  all.told_apart_ = count("told_apart");
+  const auto dates = json.at("dates").integers(0, kMostRows);
+  if (dates.size() != all.dates_.size())
+    json.at("dates").fail(std::to_string(all.dates_.size()) + " counts");
+  all.dates_ = dates;
+  all.dated_ = count("dated");
+  all.looked_at_ = count("looked_at");
+  all.are_words_ = json.at("are_words").boolean();
+  all.has_long_integers_ = json.at("has_long_integers").boolean();
+  all.has_time_ = json.at("has_time").boolean();
+  all.has_spaces_ = json.at("has_spaces").boolean();
+  all.longest_ = static_cast<std::size_t>(count("longest"));
+  all.bytes_ = count("bytes");
+  return all;
+}
+
+std::int64_t ColumnProfile::count_of(const std::string& value) const {
+  const auto found = values_.find(value);
+  return found == values_.end() ? 0 : found->second;
+}
+
+}  // namespace dl::vectorize
