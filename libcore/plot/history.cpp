@@ -5,12 +5,17 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <functional>
 #include <set>
+#include <utility>
 
 #include "libcore/base/display.h"
 #include "libcore/plot/values.h"
@@ -42,17 +47,123 @@ void add_metrics(const Json& metrics, const std::string& prefix,
       add_metrics(value, prefix + key + "/", all, depth + 1);
 }
 
-bool in_ranges(const Json& ranges, const Commit& commit) {
-  if (!ranges.is_array()) return false;
-  return std::ranges::any_of(ranges, [&](const Json& range) {
-    if (!range.is_array() || range.size() != 2 || !range[0].is_number() ||
-        !range[1].is_number())
-      return false;
-    const double first = range[0].get<double>();
-    return static_cast<double>(commit.first) >= first &&
-           static_cast<double>(commit.first + commit.count) <=
-               first + range[1].get<double>();
-  });
+using Parts = std::vector<Commit::Part>;
+
+// [[first, count], ...] or [[first, count, examples], ...].
+Parts parts_of(const Json& json) {
+  Parts parts;
+  if (!json.is_array()) return parts;
+  for (const Json& range : json) {
+    if (!range.is_array() || range.size() < 2 ||
+        !std::ranges::all_of(range,
+                             [](const Json& n) { return n.is_number(); }))
+      continue;
+    const auto first = range[0].get<double>(), count = range[1].get<double>();
+    parts.push_back({first, first + count,
+                     range.size() > 2 ? range[2].get<double>() : count});
+  }
+  return parts;
+}
+
+// What of `parts` is in the ranges.
+Parts common(const Parts& parts, const Parts& ranges) {
+  Parts all;
+  for (const Commit::Part& part : parts)
+    for (const Commit::Part& range : ranges) {
+      const double first = std::max(part.first, range.first);
+      const double end = std::min(part.end, range.end);
+      if (first < end)
+        all.push_back(
+            {first, end,
+             part.examples * (end - first) / (part.end - part.first)});
+    }
+  return all;
+}
+
+double sum(const Parts& parts,
+           const std::function<double(const Commit::Part&)>& of) {
+  double all = 0;
+  for (const Commit::Part& part : parts) all += of(part);
+  return all;
+}
+
+// Leaves of commits what is in the ranges: all or nothing of a single one, of
+// those that were summed their shares, which add up to that of the sum.
+class Cutter {
+ public:
+  explicit Cutter(Parts ranges) : ranges_(std::move(ranges)) {}
+
+  void cut(Commit& commit) {
+    if (!commit.parts || commit.parts != of_) begin(commit);
+    commit.examples = examples_.of(commit.examples, share_of_examples_);
+    commit.bytes = bytes_.of(commit.bytes, share_of_examples_);
+    commit.count = count_.of(commit.count, share_of_batches_);
+    if (commit.parts) commit.parts = left_;
+  }
+
+ private:
+  struct Rounded {
+    double before = 0, given = 0;
+    std::int64_t of(std::int64_t amount, double share) {
+      before += static_cast<double>(amount);
+      const double now = std::round(share * before);
+      return static_cast<std::int64_t>(now - std::exchange(given, now));
+    }
+  };
+
+  void begin(const Commit& commit) {
+    const auto first = static_cast<double>(commit.first);
+    const auto end = static_cast<double>(commit.end);
+    of_ = commit.parts;
+    const Parts parts = of_ ? *of_ : Parts{{first, end, end - first}};
+    left_ = std::make_shared<const Parts>(common(parts, ranges_));
+    const auto batches = [](const Commit::Part& p) { return p.end - p.first; };
+    const auto examples = [](const Commit::Part& p) { return p.examples; };
+    share_of_batches_ =
+        sum(*left_, batches) / std::max(1.0, sum(parts, batches));
+    share_of_examples_ =
+        sum(*left_, examples) / std::max(1.0, sum(parts, examples));
+    examples_ = bytes_ = count_ = {};
+  }
+
+  Parts ranges_;
+  std::shared_ptr<const Parts> of_, left_;
+  double share_of_batches_ = 0, share_of_examples_ = 0;
+  Rounded examples_, bytes_, count_;
+};
+
+// Adds an earlier commit of the same worker and epoch.
+void add_earlier(Commit& to, const Commit& from) {
+  const auto mean = [](double a, std::int64_t n, double b, std::int64_t m) {
+    if (!std::isfinite(a)) return b;
+    if (!std::isfinite(b) || n + m == 0) return a;
+    return (a * static_cast<double>(n) + b * static_cast<double>(m)) /
+           static_cast<double>(n + m);
+  };
+  to.loss = mean(to.loss, to.examples, from.loss, from.examples);
+  to.staleness = mean(to.staleness, to.commits, from.staleness, from.commits);
+  to.first = std::min(to.first, from.first);
+  to.end = std::max(to.end, from.end);
+  to.count += from.count;
+  to.examples += from.examples;
+  to.bytes += from.bytes;
+  to.commits += from.commits;
+  to.parts = nullptr;
+}
+
+// Of each kind every second one, from the end on.
+template <typename T, typename Kind>
+void halve(std::vector<T>& all, const Kind& kind) {
+  std::map<std::size_t, bool> drops;
+  std::vector<T> kept;
+  kept.reserve(all.size() / 2 + 1);
+  for (auto at = all.rbegin(); at != all.rend(); ++at) {
+    bool& drop = drops[kind(*at)];
+    if (!drop) kept.push_back(std::move(*at));
+    drop = !drop;
+  }
+  std::ranges::reverse(kept);
+  all = std::move(kept);
 }
 
 // "2026-01-31T12:00:00.123Z" since 1970; 0: it is no such time.
@@ -103,6 +214,23 @@ Spread spread_of(const Json& json) {
   return spread;
 }
 
+Bins bins_of(const Json& json) {
+  constexpr std::size_t kMostBins = 1024;
+  Bins all{number(json, "mean"),
+           number(json, "rms"),
+           number(json, "low"),
+           number(json, "high"),
+           {}};
+  const Json bins = part(json, "bins");
+  if (!bins.is_array() || bins.size() > kMostBins) return all;
+  for (const Json& bin : bins)
+    if (bin.is_array() && bin.size() == 2 && bin[0].is_number_integer() &&
+        bin[1].is_number() && bin[1] >= 0 && bin[0] >= -510 && bin[0] <= 510)
+      all.counts.emplace_back(bin[0].get<int>(), bin[1].get<double>());
+  std::ranges::sort(all.counts);
+  return all;
+}
+
 void take_summary(const Json& event, History& history) {
   constexpr std::size_t kMostLayers = 10000;
   const Json layers = part(event, "layers");
@@ -113,9 +241,10 @@ void take_summary(const Json& event, History& history) {
                   number(event, "since"),
                   {}};
   for (const auto& [name, layer] : layers.items())
-    summary.layers[name] = {spread_of(part(layer, "parameters")),
-                            spread_of(part(layer, "change")),
-                            number(layer, "learning_rate")};
+    summary.layers[name] = {
+        spread_of(part(layer, "parameters")), spread_of(part(layer, "change")),
+        number(layer, "learning_rate"), bins_of(part(layer, "gradients")),
+        bins_of(part(layer, "activations"))};
   history.summaries.push_back(std::move(summary));
 }
 
@@ -131,6 +260,43 @@ double Spread::quantile(double share) const {
       return low +
              width * (static_cast<double>(i) + (share * all - sum) / counts[i]);
     sum += counts[i];
+  }
+  return high;
+}
+
+std::pair<double, double> edges_of(int bin) {
+  const auto at = [](int edge) {
+    return static_cast<double>(
+        std::bit_cast<float>(static_cast<std::uint32_t>(edge) << 22U));
+  };
+  return bin > 0 ? std::pair(at(bin - 1), at(bin))
+                 : std::pair(-at(-bin), -at(std::max(0, -bin - 1)));
+}
+
+double Bins::count() const {
+  double all = 0;
+  for (const auto& [bin, count] : counts) all += count;
+  return all;
+}
+
+double Bins::share_of_zeros() const {
+  double zeros = 0;
+  for (const auto& [bin, count] : counts)
+    if (bin == 1 || bin == -1) zeros += count;
+  return zeros / count();
+}
+
+double Bins::quantile(double share) const {
+  const double all = count();
+  if (!(all > 0)) return kNone;
+  double sum = 0;
+  for (const auto& [bin, count] : counts) {
+    if (count > 0 && sum + count >= share * all) {
+      const auto [from, to] = edges_of(bin);
+      const double least = std::max(from, low), most = std::min(to, high);
+      return least + (most - least) * (share * all - sum) / count;
+    }
+    sum += count;
   }
   return high;
 }
@@ -237,11 +403,11 @@ std::size_t HistoryReader::worker(const Json& event) {
 // Commits that are not in the state from which the run goes on.
 void HistoryReader::forget(const Json& event) {
   const std::int64_t epoch = count(event, "epoch");
-  const Json ranges = part(event, "committed");
+  Cutter cutter(parts_of(part(event, "committed")));
   const auto later = [&](const auto& one) { return one.epoch >= epoch; };
-  std::erase_if(history_.commits, [&](const Commit& commit) {
-    return commit.epoch > epoch ||
-           (commit.epoch == epoch && !in_ranges(ranges, commit));
+  std::erase_if(history_.commits, [&](Commit& commit) {
+    if (commit.epoch == epoch) cutter.cut(commit);
+    return commit.epoch > epoch || commit.count == 0;
   });
   std::erase_if(history_.epochs, later);
   std::erase_if(history_.summaries,
@@ -259,6 +425,58 @@ void HistoryReader::note(const Json& event, const std::string& kind) {
   if (event.contains("worker"))
     happening.worker = history_.workers[worker(event)];
   history_.happenings.push_back(std::move(happening));
+}
+
+// A sum of commits, as a commit of each worker.
+void HistoryReader::take_commits(const Json& event) {
+  const auto parts =
+      std::make_shared<const Parts>(parts_of(part(event, "committed")));
+  const Json workers = part(event, "workers");
+  if (parts->empty() || !workers.is_object()) return;
+  const std::int64_t epoch = count(event, "epoch");
+  for (const auto& [number_of, sums] : workers.items()) {
+    const Json who = {{"worker", std::strtod(number_of.c_str(), nullptr)}};
+    history_.commits.push_back(
+        {history_.seconds, number(sums, "loss"), number(sums, "staleness"),
+         epoch, static_cast<std::int64_t>(parts->front().first),
+         std::max<std::int64_t>(1, count(sums, "batches")),
+         count(sums, "examples"), count(sums, "bytes"), worker(who),
+         static_cast<std::int64_t>(parts->back().end),
+         std::max<std::int64_t>(1, count(sums, "commits")), parts});
+  }
+}
+
+// Halves what has become long.
+void HistoryReader::thin() {
+  constexpr std::size_t kMostCommits = 400'000, kMostOthers = 100'000;
+  auto& commits = history_.commits;
+  if (commits.size() >= kMostCommits) {
+    history_.thinned = true;
+    std::vector<Commit*> waiting(history_.workers.size());
+    for (Commit& commit : commits) {
+      Commit*& before = waiting[commit.worker];
+      if (before != nullptr && before->epoch == commit.epoch) {
+        add_earlier(commit, *before);
+        before->count = 0;
+        before = nullptr;
+      } else {
+        before = &commit;
+      }
+    }
+    std::erase_if(commits, [](const Commit& one) { return one.count == 0; });
+    if (commits.size() >= kMostCommits)  // of as many epochs
+      halve(commits, [](const Commit& one) { return one.worker; });
+  }
+  const auto bound = [&](auto& list, const auto& kind) {
+    if (list.size() < kMostOthers) return;
+    history_.thinned = true;
+    halve(list, kind);
+  };
+  const auto alike = [](const auto&) { return std::size_t{0}; };
+  bound(history_.exchanges, [](const Exchange& one) { return one.worker; });
+  bound(history_.rounds, alike);
+  bound(history_.epochs, alike);
+  bound(history_.held_out, alike);
 }
 
 void HistoryReader::take(const Json& event) {
@@ -282,9 +500,16 @@ void HistoryReader::take(const Json& event) {
          count(event, "first"),
          std::max<std::int64_t>(1, count(event, "count")),
          count(event, "examples"), count(event, "bytes"), worker(event)});
+    thin();
+  } else if (kind == "commits") {
+    take_commits(event);
+    thin();
+  } else if (kind == "fold") {
+    history_.folded = count(event, "folded");
   } else if (kind == "epoch") {
     history_.epochs.push_back(
         {epoch, count(event, "examples"), seconds, number(event, "loss")});
+    thin();
   } else if (kind == "evaluation") {
     HeldOut held_out{epoch, seconds, {}};
     add_metrics(part(event, "metrics"), "", held_out.metrics);
@@ -297,9 +522,11 @@ void HistoryReader::take(const Json& event) {
     const Json staleness = part(event, "staleness");
     values["staleness_mean"] = number(staleness, "mean");
     values["staleness_max"] = number(staleness, "max");
+    thin();
     history_.exchanges.push_back(
         {seconds, epoch, worker(event), std::move(values)});
-  } else if (kind == "round") {
+  } else if (kind == "round" || kind == "rounds") {
+    thin();
     history_.rounds.push_back(
         {seconds, epoch,
          numbers_of(event, {"loss", "bytes", "slots", "examples", "replicas",

@@ -2,6 +2,8 @@
 //
 // Read from the front, and on from there as it grows.  Lines that are not JSON
 // are counted and passed over, as are keys of other types than the page says.
+// Memory is bounded: of a long history older points are means of several, or
+// each second one is left out.
 
 #ifndef DL_LIBCORE_PLOT_HISTORY_H_
 #define DL_LIBCORE_PLOT_HISTORY_H_
@@ -9,8 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "libcore/base/json.h"
@@ -21,8 +25,17 @@ namespace dl::plot {
 // is left out.  Workers are indices into History::workers.
 struct Commit {
   double seconds = 0, loss = 0, staleness = 0;  // NaN: the event has none
+  // Mini-batches: `count` of those from first on, before end; more than one
+  // event's where several were summed.
   std::int64_t epoch = 0, first = 0, count = 0, examples = 0, bytes = 0;
   std::size_t worker = 0;
+  std::int64_t end = first + count;
+  std::int64_t commits = 1;  // events
+  // Of a sum in a folded history: mini-batches and examples of all its workers.
+  struct Part {
+    double first = 0, end = 0, examples = 0;
+  };
+  std::shared_ptr<const std::vector<Part>> parts = nullptr;
 };
 
 struct Epoch {
@@ -58,9 +71,24 @@ struct Spread {
   double quantile(double share) const;
 };
 
+// How numbers are spread, by bins of half an octave, see "summary" in
+// dl-run(5).
+struct Bins {
+  double mean = 0, rms = 0, low = 0, high = 0;
+  std::vector<std::pair<int, double>> counts;  // bin and count, in order
+  bool empty() const noexcept { return counts.empty(); }
+  double count() const;
+  double share_of_zeros() const;
+  // As Spread::quantile().
+  double quantile(double share) const;
+};
+// The numbers from which and up to which a bin goes.
+std::pair<double, double> edges_of(int bin);
+
 struct LayerSummary {
   Spread parameters, change;
   double learning_rate = 0;
+  Bins gradients, activations;  // empty: none were counted
 };
 
 struct Summary {
@@ -88,6 +116,8 @@ struct History {
   std::size_t happenings_left_out = 0;
   Json start, report;        // the last ones; null: there is none
   std::int64_t damaged = 0;  // lines that are no events
+  std::int64_t folded = 0;   // lines that the master has folded
+  bool thinned = false;      // whether points were left out, or summed here
   double seconds = 0;        // of the last event
   double begin = 0;          // of the first one: seconds since 1970; or 0
 
@@ -115,6 +145,8 @@ class HistoryReader {
   std::size_t worker(const Json& event);
   void forget(const Json& event);
   void note(const Json& event, const std::string& kind);
+  void take_commits(const Json& event);
+  void thin();
 
   std::string path_;
   std::uint64_t file_ = 0;     // its inode

@@ -10,10 +10,13 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 #include "libcore/base/clock.h"
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/base/failpoint.h"
+#include "libcore/cluster/run_dir/folded_file.h"
 #include "libcore/io/own_file.h"
 
 namespace dl::cluster {
@@ -33,15 +36,19 @@ bool ends_in_torn_line(int file) {
 }  // namespace
 
 EventLog::EventLog(const std::string& path, std::string run,
-                   std::uint64_t incarnation, Log log, Clock& clock)
+                   std::uint64_t incarnation, Log log, Clock& clock,
+                   std::int64_t fold_after)
     : path_(path),
       run_(std::move(run)),
       incarnation_(incarnation),
       log_(std::move(log)),
-      clock_(clock) {
+      clock_(clock),
+      fold_after_(fold_after),
+      next_fold_(fold_after) {
   file_ = io::open_own(path, O_RDWR | O_CREAT | O_APPEND);
   // One that was cut short is closed, so that ours starts a new one.
   if (ends_in_torn_line(file_)) waiting_ = "\n";
+  size_ = std::max<std::int64_t>(0, ::lseek(file_, 0, SEEK_END));
 }
 
 EventLog::~EventLog() { ::close(file_); }
@@ -57,7 +64,7 @@ void EventLog::write(std::string_view event, Json fields) {
     lost_ = true;
   else
     waiting_ += line;
-  if (write_waiting()) return;
+  if (write_waiting()) return fold_if_due();
   const std::string why = std::strerror(errno);
   if (on_trouble_) on_trouble_();
   if (complained_) return;
@@ -73,8 +80,33 @@ bool EventLog::write_waiting() {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return false;
     waiting_.erase(0, static_cast<std::size_t>(written));
+    size_ += written;
   }
   return true;
+}
+
+void EventLog::fold_if_due() {
+  if (fold_ && fold_->ready()) return take_fold();
+  if (fold_ || (size_ < next_fold_ && !failpoint("history.fold"))) return;
+  try {
+    fold_ = std::make_unique<FoldedFile>(path_, size_);
+  } catch (const Error& error) {
+    next_fold_ = 2 * size_;
+    log_(Level::kWarning, "the history grows on: " + std::string(error.what()));
+  }
+}
+
+void EventLog::take_fold() {
+  const auto fold = std::exchange(fold_, nullptr);
+  try {
+    size_ = fold->replace(file_);
+    ::close(std::exchange(file_, io::open_own(path_, O_RDWR | O_APPEND)));
+    next_fold_ = std::max(fold_after_, 2 * size_);
+  } catch (const Error& error) {
+    next_fold_ = 2 * size_;
+    log_(Level::kWarning, "the history stays as it is and grows on: " +
+                              std::string(error.what()));
+  }
 }
 
 void EventLog::sync() {

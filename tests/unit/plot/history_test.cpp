@@ -122,5 +122,69 @@ TEST_CASE("a line without end takes a bounded amount of memory") {
   CHECK(reader.history().commits.size() == 1);
 }
 
+TEST_CASE("sums of a folded history are commits of each worker") {
+  const Scratch folder;
+  const std::string path = folder / "events.jsonl";
+  append(path,
+         R"({"event":"commits","epoch":0,"since":1,"mono":9,"incarnation":1,)"
+         R"("committed":[[0,30,300],[31,1,7]],"workers":{)"
+         R"("1":{"commits":21,"batches":21,"examples":210,"loss":2,"bytes":9},)"
+         R"("2":{"commits":10,"batches":10,"examples":97,"loss":1,"bytes":9}}})"
+         "\n"
+         R"({"event":"fold","lines":70,"folded":60,"mono":9,"incarnation":1})"
+         "\n");
+  HistoryReader reader(path);
+  reader.read();
+  REQUIRE(reader.history().commits.size() == 2);
+  CHECK(reader.history().commits[0].count == 21);
+  CHECK(reader.history().commits[1].examples == 97);
+  CHECK(reader.history().folded == 60);
+  // What a restart forgets of the sum, its workers lose in proportion.
+  append(path, R"({"event":"resume","epoch":0,"committed":[[0,15],[31,1]],)"
+               R"("mono":20,"incarnation":2})"
+               "\n");
+  reader.read();
+  const auto& commits = reader.history().commits;
+  REQUIRE(commits.size() == 2);
+  CHECK(commits[0].examples + commits[1].examples == 157);
+  CHECK(commits[0].count + commits[1].count == 16);
+}
+
+TEST_CASE("of a long history older commits are means") {
+  const Scratch folder;
+  const std::string path = folder / "events.jsonl";
+  constexpr int kCommits = 500'000;
+  {
+    std::ofstream file(path);
+    for (int i = 0; i < kCommits; ++i)
+      file << R"({"event":"commit","epoch":0,"first":)" << i
+           << R"(,"count":1,"examples":2,"loss":)" << i % 7 << R"(,"worker":)"
+           << 1 + i % 3 << "}\n";
+  }
+  HistoryReader reader(path);
+  reader.read();
+  const History& history = reader.history();
+  CHECK(history.thinned);
+  CHECK(history.commits.size() < 400'000);
+  double batches = 0, loss = 0;
+  for (const Commit& one : history.commits) {
+    batches += static_cast<double>(one.count);
+    loss += one.loss * static_cast<double>(one.count);
+  }
+  CHECK(batches == kCommits);
+  CHECK(loss / kCommits == Approx(3).margin(0.01));
+}
+
+TEST_CASE("bins have edges and quantiles") {
+  CHECK(edges_of(1).first == 0);
+  CHECK(edges_of(255) == std::pair(1.0, 1.5));
+  CHECK(edges_of(-255) == std::pair(-1.5, -1.0));
+  const Bins bins{0, 1, -1.25, 1.5, {{-255, 1}, {1, 2}, {255, 1}}};
+  CHECK(bins.count() == 4);
+  CHECK(bins.share_of_zeros() == 0.5);
+  CHECK(bins.quantile(0.25) == -1);
+  CHECK(bins.quantile(1) == 1.5);
+}
+
 }  // namespace
 }  // namespace dl::plot::history_test
