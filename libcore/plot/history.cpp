@@ -65,7 +65,7 @@ Parts parts_of(const Json& json) {
   return parts;
 }
 
-// What of `parts` is in the ranges.
+// The part of `parts` that is in the ranges.
 Parts common(const Parts& parts, const Parts& ranges) {
   Parts all;
   for (const Commit::Part& part : parts)
@@ -151,7 +151,7 @@ void add_earlier(Commit& to, const Commit& from) {
   to.parts = nullptr;
 }
 
-// Of each kind every second one, from the end on.
+// Keeps every second one of each kind, from the end on.
 template <typename T, typename Kind>
 void halve(std::vector<T>& all, const Kind& kind) {
   std::map<std::size_t, bool> drops;

@@ -31,7 +31,7 @@ struct Commit {
   std::size_t worker = 0;
   std::int64_t end = first + count;
   std::int64_t commits = 1;  // events
-  // Of a sum in a folded history: mini-batches and examples of all its workers.
+  // Mini-batches and examples of all workers of a sum in a folded history.
   struct Part {
     double first = 0, end = 0, examples = 0;
   };

@@ -29,8 +29,8 @@ LabelFiles::LabelFiles(const std::vector<std::string>& inputs,
       bad_usage("--label-files wants files, whose names its own have, got " +
                 in_quotes(input));
   if (csv_.label.empty()) csv_.label = "1";
-  const CsvTable table({file_of(csv.label_files, inputs.at(0))}, csv.delimiter,
-                       csv.header);
+  const CsvTable table({file_of(csv.label_files, inputs.at(0))},
+                       {csv.delimiter, csv.header, csv.encoding});
   const std::vector<std::size_t> columns = columns_of(table);
   if (csv.label.empty() && table.names().size() > 1)
     bad_usage("--label-files: " + table.name() + " has " +
@@ -52,8 +52,8 @@ std::vector<std::size_t> LabelFiles::columns_of(const CsvTable& table) const {
 }
 
 FileLabels LabelFiles::read(const std::string& input) {
-  CsvTable table({file_of(csv_.label_files, input)}, csv_.delimiter,
-                 csv_.header);
+  CsvTable table({file_of(csv_.label_files, input)},
+                 {csv_.delimiter, csv_.header, csv_.encoding});
   const std::vector<std::size_t> columns = columns_of(table);
   FileLabels labels;
   labels.name = table.name();

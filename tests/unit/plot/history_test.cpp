@@ -139,7 +139,7 @@ TEST_CASE("sums of a folded history are commits of each worker") {
   CHECK(reader.history().commits[0].count == 21);
   CHECK(reader.history().commits[1].examples == 97);
   CHECK(reader.history().folded == 60);
-  // What a restart forgets of the sum, its workers lose in proportion.
+  // Workers lose in proportion what a restart forgets of the sum.
   append(path, R"({"event":"resume","epoch":0,"committed":[[0,15],[31,1]],)"
                R"("mono":20,"incarnation":2})"
                "\n");
