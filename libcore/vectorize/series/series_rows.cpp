@@ -55,6 +55,36 @@ void refuse_twins(const SeriesRows& series, bool are_numbers) {
            "steps of the rows (--every)");
 }
 
+// The line through the numbers of a column, looked at from front to back.
+class ColumnLine {
+ public:
+  explicit ColumnLine(std::size_t column) : column_(column) {}
+
+  // row: the first at `time` or later.
+  float at(const SeriesRows& series, std::size_t width, std::size_t row,
+           Time time) {
+    const auto value = [&](std::size_t i) {
+      return series.values[i * width + column_];
+    };
+    for (; next_ < row || (next_ < series.rows() && std::isnan(value(next_)));
+         ++next_)
+      if (!std::isnan(value(next_))) before_ = next_;
+    if (next_ == series.rows()) return kNoNumber;
+    const float next = value(next_);
+    if (series.times[next_] == time || !before_)
+      return series.times[next_] == time ? next : kNoNumber;
+    const float before = value(*before_);
+    const double share = (time - series.times[*before_]) /
+                         (series.times[next_] - series.times[*before_]);
+    return static_cast<float>(before + share * (double{next} - before));
+  }
+
+ private:
+  std::size_t column_;
+  std::size_t next_ = 0;  // the row with its next number
+  std::optional<std::size_t> before_;
+};
+
 // Rows within steps of one length.
 class Resampler {
  public:
@@ -76,6 +106,8 @@ class Resampler {
                "too short, or a time is wrong");
     SeriesRows made{series.key, {}, series.last_time, {}};
     const std::size_t width = columns_.size();
+    std::vector<ColumnLine> lines;
+    for (std::size_t c = 0; c < width; ++c) lines.emplace_back(c);
     std::int64_t empty = 0;
     std::size_t at = 0;
     for (std::int64_t i = first; i <= last; ++i) {
@@ -85,7 +117,7 @@ class Resampler {
       made.times.push_back(step_.begin(i, origin_));
       empty += end == at ? 1 : 0;
       for (std::size_t c = 0; c < width; ++c)
-        made.values.push_back(value(series, at, end, c, made.times.back()));
+        made.values.push_back(value(series, lines, at, end, c, made.times.back()));
       at = end;
     }
     series = std::move(made);
@@ -93,8 +125,9 @@ class Resampler {
   }
 
  private:
-  float value(const SeriesRows& series, std::size_t begin, std::size_t end,
-              std::size_t column, Time time) const {
+  float value(const SeriesRows& series, std::vector<ColumnLine>& lines,
+              std::size_t begin, std::size_t end, std::size_t column,
+              Time time) const {
     const std::size_t width = columns_.size();
     const auto at = [&](std::size_t row) {
       return series.values[row * width + column];
@@ -107,7 +140,7 @@ class Resampler {
       return goes_on ? at(begin - 1) : kNoNumber;
     }
     if (by_ == Resampling::kInterpolate)
-      return interpolated(series, begin, column, time);
+      return lines[column].at(series, width, begin, time);
     double sum = 0;
     std::int64_t count = 0;
     for (std::size_t row = begin; row < end; ++row)
@@ -118,20 +151,6 @@ class Resampler {
     if (count == 0) return kNoNumber;
     return static_cast<float>(
         by_ == Resampling::kSum ? sum : sum / static_cast<double>(count));
-  }
-
-  // On the line between the rows next to `time`, the second from `begin` on.
-  float interpolated(const SeriesRows& series, std::size_t begin,
-                     std::size_t column, Time time) const {
-    const std::size_t width = columns_.size();
-    if (begin >= series.rows()) return kNoNumber;
-    const float next = series.values[begin * width + column];
-    if (series.times[begin] == time || begin == 0)
-      return series.times[begin] == time ? next : kNoNumber;
-    const float before = series.values[(begin - 1) * width + column];
-    const double share = (time - series.times[begin - 1]) /
-                         (series.times[begin] - series.times[begin - 1]);
-    return static_cast<float>(before + share * (double{next} - before));
   }
 
   std::vector<RowColumn> columns_;
