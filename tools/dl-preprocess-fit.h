@@ -71,7 +71,7 @@ inline void run_fit(const Args& a, dl::vectorize::BadRecords& bad) {
   a.options->refuse(
       {"force", "batch", "classes", "regression", "shape", "dtype", "bad-list",
        "examples", "id-bytes", "part", "threads", "print-recipe", "json",
-       "no-provenance", "no-labels"},
+       "no-provenance", "no-labels", "network"},
       kWhy);
   const std::vector<std::string> operands =
       dl::io::expand_operands({a.operands.begin() + 1, a.operands.end()});
@@ -90,10 +90,19 @@ inline void run_fit(const Args& a, dl::vectorize::BadRecords& bad) {
     fitted = dl::vectorize::merge_fits(all, operands);
   } else {
     const std::string name = "'" + operands[0] + "'";
-    const auto recipe = dl::vectorize::Recipe::from_json(
-        recipe_json(operands[0], dl::Code::kConfig), name, dl::Code::kConfig);
-    fitted = dl::vectorize::fit_recipe(
-        recipe, {operands.begin() + 1, operands.end()}, bad);
+    const dl::Json given = recipe_json(operands[0], dl::Code::kConfig);
+    const auto recipe =
+        dl::vectorize::Recipe::from_json(given, name, dl::Code::kConfig);
+    const bool learns = dl::vectorize::is_to_be_fitted(recipe);
+    if (!learns)
+      dl::cli::log()(
+          dl::Level::kInfo,
+          name + " has nothing to learn: the fit is the same recipe");
+    // One that is fitted stays as it is.
+    fitted = !learns && given.contains("fit")
+                 ? given
+                 : dl::vectorize::fit_recipe(
+                       recipe, {operands.begin() + 1, operands.end()}, bad);
   }
   const std::string text = fitted.dump(2) + "\n";
   const auto sink = dl::io::open_sink(a.output);

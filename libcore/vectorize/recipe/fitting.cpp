@@ -145,10 +145,6 @@ Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
                 const std::function<bool(const Record&)>& takes) {
   Learning learning(recipe);
   learning.check_rest();
-  if (!learning.any())
-    bad_usage(recipe.name +
-              " has nothing to learn; categories without classes do, missing "
-              "numbers by mean, median or most_frequent, scales and bins");
   // Steps may have rows of all inputs together.
   std::vector<std::vector<std::string>> runs;
   if (operands.empty() || !recipe.steps.empty())

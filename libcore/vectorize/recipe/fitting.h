@@ -17,9 +17,10 @@ namespace dl::vectorize {
 bool is_to_be_fitted(const Recipe& recipe);
 
 // The recipe with all that its vectorizers learn from these records written
-// out, and in "fit" all that merge_fits() wants.  takes: whether it learns from
-// a record; none: from all.
-// Throws Error: kUsage, there is nothing to learn; kData, kNoInput.
+// out, and in "fit" all that merge_fits() wants; where there is nothing to
+// learn, the same recipe with the number of records alone.  takes: whether it
+// learns from a record; none: from all.
+// Throws Error: kData, kNoInput.
 Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
                 BadRecords& bad,
                 const std::function<bool(const Record&)>& takes = {});
