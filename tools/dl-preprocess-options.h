@@ -43,7 +43,7 @@ struct Args {
   std::string time, time_format, key, every, resample, gaps, lags;
   std::string part = "1/1";
   std::string recipe, bad_list, labels, preview, split, group, list, ledger;
-  std::string by = "name", decimal, query, table, widths;
+  std::string by = "name", decimal, query, table, widths, network;
   // Recipe of table and series, once it is known.
   std::optional<dl::vectorize::Recipe> made_recipe;
   bool print_recipe = false, merge = false, null = false;
@@ -87,6 +87,9 @@ inline void declare_common(dl::cli::Options& opt, Args& a) {
            "images, table, series and csv: print the recipe (JSON) that the "
            "options, "
            "or the rows of a table, say, and exit");
+  opt.add("network", &a.network, "FILE",
+          "table, csv and --recipe: write a network to begin with, for "
+          "examples that are rows of numbers, to FILE (JSON)");
   opt.flag(
       "json", &a.json,
       "print the report as JSON on standard output; data go to the file of -o");
@@ -423,10 +426,14 @@ inline void check_options(const Args& a) {
   }
   if (wanted != "images" && wanted != "csv" && !is_table)
     refuse({"print-recipe"}, "is for images, table, series and csv");
+  if (wanted != "table" && wanted != "csv" && a.recipe.empty())
+    refuse({"network"}, "is for table, csv and --recipe");
   if (wanted == "images") refuse({"shape", "dtype"}, "is not for images");
   if (wanted == "ts") refuse({"shape", "dtype", "part"}, "is not for ts");
   if (!a.preview.empty())
-    refuse({"output", "force", "json"}, "does not go with --preview");
+    refuse({"output", "force", "json", "network"},
+           "does not go with --preview");
+  if (a.print_recipe) refuse({"network"}, "does not go with --print-recipe");
   if (a.reader.regression)
     refuse({"label-pattern"}, "does not go with --regression");
   if (a.reader.store != "jpeg" && a.reader.store != "smart")

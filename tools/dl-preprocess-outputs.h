@@ -86,6 +86,7 @@ inline void refuse_overwriting(const Args& a, std::vector<std::string> inputs) {
   };
   refuse_beside(a.bad_list, "--bad-list");
   refuse_beside(a.ledger, "--ledger");
+  refuse_beside(a.network, "--network");
   if (!a.preview.empty()) {
     dl::io::refuse_overwriting(a.preview, inputs);
     outputs.push_back(a.preview);

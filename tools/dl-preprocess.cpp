@@ -27,6 +27,7 @@
 #include "tools/dl-preprocess-analyze.h"
 #include "tools/dl-preprocess-compare.h"
 #include "tools/dl-preprocess-fit.h"
+#include "tools/dl-preprocess-network.h"
 #include "tools/dl-preprocess-options.h"
 #include "tools/dl-preprocess-outputs.h"
 #include "tools/dl-preprocess-readers.h"
@@ -66,7 +67,8 @@ std::vector<std::string> files_of(const Args& a,
 // Whether there is nothing to do, which is reported.
 bool is_current(const Args& a, const std::vector<Output>& outputs,
                 const dl::data::Provenance& step) {
-  if (a.force || !a.ledger.empty() || !a.preview.empty()) return false;
+  if (a.force || !a.ledger.empty() || !a.preview.empty() || lacks_network(a))
+    return false;
   std::int64_t examples = 0;
   for (const Output& output : outputs) {
     const auto current = dl::vectorize::current_examples(output.path, step);
@@ -149,7 +151,8 @@ void run(Args& a, std::vector<std::string> arguments) {
     for (const Output& output : outputs) {
       if (ledger) ledger->begin();
       reader = open_reader(a, inputs, output, ledger.get(), bad);
-      if (a.made_recipe) report_shape(*reader);
+      if (a.made_recipe && a.network.empty()) report_shape(*reader);
+      check_network(a, *reader);
       auto sink = a.split.empty() ? dl::io::open_sink(output.path)
                                   : group.open(output.path);
       if (ledger)
@@ -173,6 +176,7 @@ void run(Args& a, std::vector<std::string> arguments) {
   }
   if (list) list->close();
   report(a, *reader, bad, shares);
+  write_network(a, *reader, shares);
   if (ledger) report_ledger(*ledger);
   if (const std::string warning = reader->warning(); !warning.empty())
     dl::cli::log()(dl::Level::kWarning, warning);
