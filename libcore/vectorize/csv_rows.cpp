@@ -13,6 +13,11 @@
 #include "libcore/vectorize/schema.h"
 
 namespace dl::vectorize {
+namespace {
+
+constexpr std::size_t kLooked = 64;  // bytes at once
+
+}  // namespace
 
 CsvRows::CsvRows(const InputBlock& block, char delimiter)
     : block_(block),
@@ -80,15 +85,14 @@ void CsvRows::take_quoted() {
   while (at_ < text_.size() && text_[at_] != delimiter_ && is_blank(at_)) ++at_;
 }
 
-// The end of the run of plain text that goes on here.
-std::size_t CsvRows::next_stop() const {
-  std::size_t at = at_;
+// The stops among the 64 bytes from `at` on, a bit each.
+std::uint64_t CsvRows::stops_from(std::size_t at) const {
+  std::uint64_t all = 0;
 #if defined(__SSE2__)
-  // 16 bytes at once.
   const __m128i delimiter = _mm_set1_epi8(delimiter_);
-  for (; at + 16 <= text_.size(); at += 16) {
-    const __m128i bytes =
-        _mm_loadu_si128(reinterpret_cast<const __m128i*>(text_.data() + at));
+  for (std::size_t i = 0; i < kLooked; i += 16) {
+    const __m128i bytes = _mm_loadu_si128(
+        reinterpret_cast<const __m128i*>(text_.data() + at + i));
     const auto is = [&](const __m128i& wanted) {
       return _mm_cmpeq_epi8(bytes, wanted);
     };
@@ -97,11 +101,29 @@ std::size_t CsvRows::next_stop() const {
         _mm_or_si128(
             _mm_or_si128(is(_mm_set1_epi8('\r')), is(_mm_set1_epi8('"'))),
             is(_mm_setzero_si128())));
-    const auto found = static_cast<unsigned>(_mm_movemask_epi8(stops));
-    if (found != 0)
-      return at + static_cast<std::size_t>(std::countr_zero(found));
+    all |= std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(stops))}
+           << i;
   }
+#else
+  for (std::size_t i = 0; i < kLooked; ++i)
+    all |= std::uint64_t{stops_[static_cast<unsigned char>(text_[at + i])]}
+           << i;
 #endif
+  return all;
+}
+
+// The end of the run of plain text that goes on here.
+std::size_t CsvRows::next_stop() {
+  std::size_t at = at_;
+  for (; at < seen_end_ || at + kLooked <= text_.size(); at = seen_end_) {
+    if (at >= seen_end_) {
+      seen_ = at;
+      seen_end_ = at + kLooked;
+      seen_stops_ = stops_from(at);
+    }
+    const std::uint64_t left = seen_stops_ >> (at - seen_);
+    if (left != 0) return at + static_cast<std::size_t>(std::countr_zero(left));
+  }
   while (at < text_.size() && !stops_[static_cast<unsigned char>(text_[at])])
     ++at;
   return at;

@@ -35,6 +35,8 @@ class CsvRows {
     return block_.order ? (*block_.order)[i] : i;
   }
   std::int64_t line() const { return row_line_; }  // where the row starts
+  // Whether fields of the row lie outside the block, until next().
+  bool has_doubled_quotes() const { return !with_quotes_.empty(); }
   // Whether it is the first row of its file that has data, or, without a
   // header, names that were meant to be one.
   bool is_first() const { return block_.first && rows_ == 1; }
@@ -46,7 +48,8 @@ class CsvRows {
 
  private:
   bool take_field();
-  std::size_t next_stop() const;
+  std::size_t next_stop();
+  std::uint64_t stops_from(std::size_t at) const;
   void put_in_order();
   void take_quoted();
   std::string_view closed(std::size_t end);
@@ -59,6 +62,9 @@ class CsvRows {
   std::string_view text_;
   char delimiter_;
   std::array<bool, 256> stops_{};  // bytes that end a run of plain text
+  // Stops among the 64 bytes from `seen_` on, a bit each.
+  std::uint64_t seen_stops_ = 0;
+  std::size_t seen_ = 0, seen_end_ = 0;
   std::size_t at_ = 0;
   std::vector<std::string_view> fields_, as_read_;
   std::size_t bytes_ = 0;                // of the fields

@@ -80,11 +80,7 @@ class CsvTable {
 
 // The field without the blanks around it.
 inline std::string_view csv_field(const CsvRows& row, std::size_t i) {
-  const std::string_view text = row.field(i);
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
-  return text.empty() || (!is_blank(text.front()) && !is_blank(text.back()))
-             ? text
-             : trim(text);
+  return trim(row.field(i));
 }
 
 }  // namespace dl::vectorize

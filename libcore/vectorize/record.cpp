@@ -76,6 +76,16 @@ std::string_view Record::other(std::string_view column,
   bad_data("there is no column " + in_quotes(column) + "; it has " + known);
 }
 
+std::string_view ColumnOfRecords::found(const Record& record) const {
+  std::size_t place = 0;
+  const std::string_view text = record.at(name_, place);
+  if (place < record.columns.size() && place <= kMostPlace &&
+      record.columns.name(place) == name_)
+    known_.store(record.columns.names()->number() << kPlaceBits | place,
+                 std::memory_order_relaxed);
+  return text;
+}
+
 void load(Record& record) {
   if (record.file.empty()) return;
   const OpenFile file(record.file);

@@ -58,16 +58,23 @@ class ColumnOfRecords {
 
   const std::string& name() const { return name_; }
   std::string_view of(const Record& record) const {
-    std::size_t hint = hint_.load(std::memory_order_relaxed);
-    const std::size_t before = hint;
-    const std::string_view text = record.at(name_, hint);
-    if (hint != before) hint_.store(hint, std::memory_order_relaxed);
-    return text;
+    const auto& names = record.columns.names();
+    const std::uint64_t known = known_.load(std::memory_order_relaxed);
+    if (names && known >> kPlaceBits == names->number())
+      if (const std::size_t place = known & kMostPlace;
+          place < record.columns.size())
+        return record.columns.value(place);
+    return found(record);
   }
 
  private:
+  static constexpr int kPlaceBits = 24;
+  static constexpr std::uint64_t kMostPlace = (1 << kPlaceBits) - 1;
+  std::string_view found(const Record& record) const;
+
   std::string name_;
-  mutable std::atomic<std::size_t> hint_ = 0;
+  // The number of the names that had the column last, and its place there.
+  mutable std::atomic<std::uint64_t> known_ = 0;
 };
 
 // The most bytes that a file of a record may have.

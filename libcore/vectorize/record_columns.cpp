@@ -1,6 +1,13 @@
 #include "libcore/vectorize/record_columns.h"
 
+#include <algorithm>
+
 namespace dl::vectorize {
+
+std::uint64_t ColumnNames::next_number() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
 
 ColumnNames::ColumnNames(const std::vector<std::string>& names) {
   for (const std::string& name : names) (void)add(name);
@@ -16,6 +23,25 @@ std::optional<std::size_t> ColumnNames::find(std::string_view name) const {
   const auto found = places_.find(name);
   if (found == places_.end()) return std::nullopt;
   return found->second;
+}
+
+std::string_view TextArena::keep(std::string_view text) {
+  constexpr std::size_t kFirst = 128;
+  if (chunks_.empty() || chunks_.back().size - used_ < text.size()) {
+    const std::size_t size = std::max(
+        text.size(), chunks_.empty() ? kFirst : 2 * chunks_.back().size);
+    chunks_.push_back({std::make_unique_for_overwrite<char[]>(size), size});
+    used_ = 0;
+  }
+  char* to = chunks_.back().bytes.get() + used_;
+  text.copy(to, text.size());
+  used_ += text.size();
+  return {to, text.size()};
+}
+
+void TextArena::clear() {
+  if (chunks_.size() > 1) chunks_.erase(chunks_.begin(), chunks_.end() - 1);
+  used_ = 0;
 }
 
 std::optional<std::size_t> RecordColumns::place(std::string_view name) const {
@@ -50,12 +76,21 @@ std::size_t RecordColumns::bytes() const {
 
 std::string_view RecordColumns::keep(std::string_view text) {
   if (text.empty()) return {};
-  constexpr std::size_t kFirst = 128;
-  if (!short_)
-    short_ = std::make_shared<std::pmr::monotonic_buffer_resource>(kFirst);
-  auto* to = static_cast<char*>(short_->allocate(text.size(), 1));
-  text.copy(to, text.size());
-  return {to, text.size()};
+  if (!short_) short_ = std::make_shared<TextArena>();
+  return short_->keep(text);
+}
+
+std::vector<std::string_view>& RecordColumns::refill(
+    const Names& names, const std::shared_ptr<const void>& owner) {
+  if (names_ != names) names_ = names;
+  if (owner_ != owner) owner_ = owner;
+  if (own_) own_.reset();
+  if (short_ && short_.use_count() == 1)
+    short_->clear();
+  else
+    short_.reset();
+  values_.clear();
+  return values_;
 }
 
 std::string_view RecordColumns::own(std::string value) {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,8 +29,11 @@ class ColumnNames {
   const std::string& operator[](std::size_t i) const { return all_[i]; }
   const std::vector<std::string>& all() const { return all_; }
   std::optional<std::size_t> find(std::string_view name) const;
+  // A number that no other names of this process have.
+  std::uint64_t number() const { return number_; }
 
  private:
+  static std::uint64_t next_number();
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const {
@@ -40,6 +42,30 @@ class ColumnNames {
   };
   std::vector<std::string> all_;
   std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> places_;
+  std::uint64_t number_ = next_number();
+};
+
+// A copy of a pointer with a count of its own, so that threads that copy it on
+// do not wait for each other.
+template <typename T>
+std::shared_ptr<T> own_copy(const std::shared_ptr<T>& shared) {
+  return {std::make_shared<std::shared_ptr<T>>(shared), shared.get()};
+}
+
+// Memory of short texts, which stay where they are until clear().
+class TextArena {
+ public:
+  std::string_view keep(std::string_view text);
+  // Forgets all texts; memory stays for the next ones.
+  void clear();
+
+ private:
+  struct Chunk {
+    std::unique_ptr<char[]> bytes;
+    std::size_t size = 0;
+  };
+  std::vector<Chunk> chunks_;
+  std::size_t used_ = 0;  // bytes of the last chunk
 };
 
 class RecordColumns {
@@ -83,11 +109,15 @@ class RecordColumns {
   }
   // A copy of the text that lives as long as the columns do.
   std::string_view keep(std::string_view text);
-  // Other columns, whose texts these ones hold.
-  void rearrange(Names names, std::vector<std::string_view> values) {
-    names_ = std::move(names);
-    values_ = std::move(values);
+  // Other columns, whose texts these ones hold; gives the values of before.
+  void rearrange(const Names& names, std::vector<std::string_view>& values) {
+    if (names_ != names) names_ = names;
+    values_.swap(values);
   }
+  // Columns of the next record, in the memory of this one: the values, to be
+  // filled, of which `owner` holds the texts.
+  std::vector<std::string_view>& refill(
+      const Names& names, const std::shared_ptr<const void>& owner);
   // Holds all texts itself from now on.
   void detach();
   std::size_t bytes() const;  // of the texts
@@ -100,7 +130,7 @@ class RecordColumns {
   std::shared_ptr<const void> owner_;
   // Texts that no owner holds.
   std::shared_ptr<std::deque<std::string>> own_;
-  std::shared_ptr<std::pmr::monotonic_buffer_resource> short_;
+  std::shared_ptr<TextArena> short_;
 };
 
 }  // namespace dl::vectorize

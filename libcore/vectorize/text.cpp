@@ -93,7 +93,7 @@ bool parse_short_decimal(std::string_view text, double& value) {
 
 }  // namespace
 
-std::string_view trim(std::string_view text) {
+std::string_view trimmed(std::string_view text) {
   std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);

@@ -13,7 +13,14 @@
 
 namespace dl::vectorize {
 
-std::string_view trim(std::string_view text);  // blanks and tabs
+std::string_view trimmed(std::string_view text);  // of blanks and tabs
+// The same, of a text that hardly ever has them.
+inline std::string_view trim(std::string_view text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  return text.empty() || (!is_blank(text.front()) && !is_blank(text.back()))
+             ? text
+             : trimmed(text);
+}
 std::vector<std::string> split(std::string_view text, char separator);
 // The words of a list with commas, as "a,b"; one that has a comma, or a quote
 // at its start, stands in quotes as in CSV: 'a,"b, c"'.

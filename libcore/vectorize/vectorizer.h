@@ -46,6 +46,9 @@ class Vectorizer {
     static_cast<void>(record);
     return 0;
   }
+  // Whether see() or complete() goes by the order; else several threads may
+  // call them, in any.
+  virtual bool sees_in_order() const { return false; }
 
   // Called as see(), before it: adds to the record all that put() takes of the
   // records before.  Throws Error: as see().

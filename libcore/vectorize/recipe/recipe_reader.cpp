@@ -14,32 +14,14 @@
 #include "libcore/vectorize/draw_examples.h"
 #include "libcore/vectorize/engine.h"
 #include "libcore/vectorize/recipe/even_sample.h"
+#include "libcore/vectorize/recipe/made_tensors.h"
+#include "libcore/vectorize/recipe/rows_reader.h"
 #include "libcore/vectorize/schema.h"
 #include "libcore/vectorize/series/series_reader.h"
 #include "libcore/vectorize/source/record_source.h"
-#include "libcore/vectorize/table/side_by_side.h"
-#include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
 namespace {
-
-// A tensor of the recipe, at work.
-struct MadeTensor {
-  std::string name;
-  std::unique_ptr<Vectorizer> vectorizer;
-  std::size_t bytes = 0;  // of an example
-  std::string from = {};  // its column, where it takes one
-
-  // The file of an example that it takes, for messages: "'cat/1.mask.png'".
-  std::string file_of(const Record& record) const {
-    const auto key = record.columns.place("key");
-    for (const std::string& suffix : split(from, ';'))
-      if (key && record.columns.contains(suffix))
-        return in_quotes(std::string(record.columns.value(*key)) + "." +
-                         suffix);
-    return in_quotes(from);
-  }
-};
 
 // Where contents come with their records, as from archives, a block ends with
 // the record that reaches it.
@@ -61,30 +43,24 @@ struct BlockResult {
 
 class RecipeReading : public Reader {
  public:
-  RecipeReading(const Recipe& recipe, const Inputs& inputs,
+  RecipeReading(MadeTensors tensors, std::unique_ptr<RecordSource> source,
                 const RecipeOptions& options, BadRecords& bad)
-      : recipe_(recipe.to_json()), options_(options), bad_(bad) {
-    for (const RecipeTensor& tensor : recipe.tensors)
-      if (options.labels || !tensor.name.starts_with("labels"))
-        make(tensor, recipe.from);
-    start_ = described();
-    start_.classes.clear();  // they may grow
-    for (auto& [name, part] : start_.parts) part.classes.clear();
-    schema_ = start_.schema;
-    batch_ = record_examples(options.batch, schema_);
-    source_ = recipe.open(inputs, options.labels, options.table);
+      : options_(options),
+        bad_(bad),
+        tensors_(std::move(tensors)),
+        batch_(record_examples(options.batch, tensors_.schema())),
+        source_(std::move(source)) {
     const int threads = static_cast<int>(
         options.threads > 0 ? options.threads : available_cores());
-    workspaces_.resize(static_cast<std::size_t>(threads));
-    for (auto& workspace : workspaces_)
-      for (const MadeTensor& tensor : tensors_)
-        workspace.push_back(tensor.vectorizer->workspace());
+    for (int i = 0; i < threads; ++i)
+      workspaces_.push_back(tensors_.workspaces());
     engine_.emplace(
         threads, [this](RecordBlock& block) { return cut(block); },
         [this](RecordBlock& block, int thread) {
           return work(block, workspaces_[static_cast<std::size_t>(thread)]);
         },
-        record_bytes(), [](const RecordBlock& block) { return block.bytes; });
+        tensors_.bytes() * static_cast<std::size_t>(batch_),
+        [](const RecordBlock& block) { return block.bytes; });
   }
 
   bool read(data::DataSet& set) override {
@@ -101,12 +77,7 @@ class RecipeReading : public Reader {
 
   // Classes are complete, and may be looked at, once all is read.
   data::Metadata metadata() const override {
-    if (ended_) return described();
-    data::Metadata metadata = start_;
-    for (const MadeTensor& tensor : tensors_)
-      if (const auto classes = known_classes(tensor.name); !classes.empty())
-        about(metadata, tensor.name).classes = classes;
-    return metadata;
+    return ended_ ? tensors_.described() : tensors_.at_start();
   }
 
   std::int64_t examples() const override { return records_; }
@@ -114,77 +85,21 @@ class RecipeReading : public Reader {
   PassedOver passed_over() const override { return source_->passed_over(); }
   std::string left_out() const override { return source_->left_out(); }
 
-  std::string warning() const override {
-    for (const MadeTensor& tensor : tensors_)
-      if (std::string text = tensor.vectorizer->warning(); !text.empty())
-        return text;
-    return "";
-  }
+  std::string warning() const override { return tensors_.warning(); }
 
  private:
-  using Workspaces = std::vector<std::unique_ptr<Vectorizer::Workspace>>;
-
-  void make(const RecipeTensor& tensor, RecipeFrom from) {
-    std::vector<std::unique_ptr<Vectorizer>> parts;
-    parts.reserve(tensor.parts.size());
-    for (const RecipePart& part : tensor.parts) try {
-        parts.push_back(
-            part.type->make(part.settings(from), known_classes(tensor.name)));
-      } catch (Error& e) {
-        e.add_context(part.place);
-        throw;
-      }
-    MadeTensor made{tensor.name, side_by_side(std::move(parts))};
-    const Json column = tensor.parts[0].settings().json().at("from");
-    if (column.is_string()) made.from = column;
-    const data::Field field = made.vectorizer->field();
-    made.bytes = static_cast<std::size_t>(field.shape.elements()) *
-                 tensor::size_of(field.dtype);
-    tensors_.push_back(std::move(made));
-  }
-
-  std::vector<std::string> known_classes(const std::string& tensor) const {
-    const auto found = options_.classes.find(tensor);
-    return found == options_.classes.end() ? std::vector<std::string>{}
-                                           : found->second;
-  }
-
-  // Metadata of a tensor "labels", or "labels/NAME".
-  static data::About& about(data::Metadata& metadata,
-                            const std::string& tensor) {
-    const std::size_t slash = tensor.find('/');
-    return slash == std::string::npos
-               ? metadata
-               : metadata.parts[tensor.substr(slash + 1)];
-  }
-
-  data::Metadata described() const {
-    data::Metadata metadata;
-    for (const MadeTensor& tensor : tensors_) {
-      metadata.schema[tensor.name] = tensor.vectorizer->field();
-      tensor.vectorizer->describe(about(metadata, tensor.name),
-                                  tensor.name.starts_with("labels"));
-    }
-    if (options_.index) metadata.schema["index"] = kIndexField;
-    metadata.recipe = recipe_;
-    return metadata;
-  }
-
-  std::size_t record_bytes() const {
-    std::size_t bytes = 0;
-    for (const MadeTensor& tensor : tensors_) bytes += tensor.bytes;
-    return bytes * static_cast<std::size_t>(batch_);
-  }
+  using Workspaces = MadeTensors::Workspaces;
 
   // For a preview, which wants the whole input first.
   void take_sample() {
-    const auto features = schema_.find("features");
+    const Schema& schema = tensors_.schema();
+    const auto features = schema.find("features");
     EvenSample sample(static_cast<std::size_t>(examples_of_sheet(
-        features == schema_.end() ? tensor::Shape{} : features->second.shape)));
+        features == schema.end() ? tensor::Shape{} : features->second.shape)));
     std::map<std::string, std::int64_t> folders;
     for (Record record; source_->next(record);) {
       SampledRecord sampled{{}, records_++, {}};
-      see(record, sampled.seen);
+      tensors_.see(record, sampled.seen);
       const auto folder = record.columns.place("folder");
       std::int64_t group = 0;
       if (!record.problem.empty())
@@ -218,9 +133,9 @@ class RecipeReading : public Reader {
   // None: examples have no class.
   std::optional<std::int64_t> class_of(
       const std::vector<std::int64_t>& seen) const {
-    for (std::size_t t = 0; t < tensors_.size(); ++t)
-      if (tensors_[t].name == "labels" &&
-          schema_.at("labels").dtype == tensor::DType::kI32)
+    for (std::size_t t = 0; t < seen.size(); ++t)
+      if (tensors_.all()[t].name == "labels" &&
+          tensors_.schema().at("labels").dtype == tensor::DType::kI32)
         return seen[t];
     return std::nullopt;
   }
@@ -235,7 +150,7 @@ class RecipeReading : public Reader {
              block.bytes < kBlockBytes && source_->next(record)) {
         const std::int64_t number = records_++;
         const std::size_t before = block.seen.size();
-        see(record, block.seen);
+        tensors_.see(record, block.seen);
         if (!options_.share.has(record)) {
           block.seen.resize(before);
           continue;
@@ -253,24 +168,12 @@ class RecipeReading : public Reader {
     return true;
   }
 
-  void see(Record& record, std::vector<std::int64_t>& seen) {
-    for (const MadeTensor& tensor : tensors_) {
-      std::int64_t number = 0;
-      if (record.problem.empty()) try {
-          tensor.vectorizer->complete(record);
-          number = tensor.vectorizer->see(record);
-        } catch (const Error& e) {
-          if (e.code() != Code::kData) throw;
-          record.problem = e.what();
-        }
-      seen.push_back(number);
-    }
-  }
-
   BlockResult work(RecordBlock& block, const Workspaces& workspaces) {
     BlockResult result;
-    data::DataSet set =
-        make_record(schema_, static_cast<std::int64_t>(block.records.size()));
+    data::DataSet set = make_record(
+        tensors_.schema(), static_cast<std::int64_t>(block.records.size()));
+    const auto places = tensors_.places(set);
+    const std::size_t each = tensors_.all().size();
     std::int64_t n = 0;
     for (std::size_t i = 0; i < block.records.size(); ++i) {
       Record& record = block.records[i];
@@ -278,15 +181,15 @@ class RecipeReading : public Reader {
         if (!record.problem.empty()) bad_data(record.problem);
         load(record);
         bytes_ += static_cast<std::int64_t>(record.columns.bytes());
-        put(record, std::span(block.seen).subspan(i * tensors_.size()),
-            workspaces, n, set);
+        tensors_.put(record, std::span(block.seen).subspan(i * each, each),
+                     workspaces, n, places);
+        keep_encoded(workspaces, set);
       } catch (const Error& e) {
         if (e.code() != Code::kData) throw;
         result.bad.push_back(record.place() + ": " + e.what());
         continue;
       }
-      for (const auto& workspace : workspaces)
-        if (workspace) result.filled += workspace->filled;
+      result.filled += MadeTensors::filled(workspaces);
       if (options_.index) set_index(set, n, block.numbers[i]);
       ++n;
       record = {};  // its bytes are of no more use
@@ -297,71 +200,19 @@ class RecipeReading : public Reader {
     return result;
   }
 
-  void put(const Record& record, std::span<const std::int64_t> seen,
-           const Workspaces& workspaces, std::int64_t n,
-           data::DataSet& set) const {
-    for (std::size_t t = 0; t < tensors_.size(); ++t) {
-      const MadeTensor& tensor = tensors_[t];
-      if (workspaces[t]) workspaces[t]->filled = 0;
-      const auto out = set.tensors.at(tensor.name)
-                           .bytes()
-                           .subspan(static_cast<std::size_t>(n) * tensor.bytes,
-                                    tensor.bytes);
-      tensor.vectorizer->put(record, seen[t], workspaces[t].get(), out);
-    }
-    check_masks(record, workspaces);
-    // Now that all of the record is good.
-    for (std::size_t t = 0; t < tensors_.size(); ++t)
-      if (const auto encoded = set.encoded.find(tensors_[t].name);
+  // Keeps the stored form of a record that is good.
+  void keep_encoded(const Workspaces& workspaces, data::DataSet& set) const {
+    for (std::size_t t = 0; t < workspaces.size(); ++t) {
+      const MadeTensor& tensor = tensors_.all()[t];
+      if (const auto encoded = set.encoded.find(tensor.name);
           encoded != set.encoded.end())
-        encoded->second.append(
-            tensors_[t].vectorizer->encoded(workspaces[t].get()));
-  }
-
-  // A picture among the labels belongs to the one of the features, pixel by
-  // pixel; turned, or of other proportions, it is of another one.
-  void check_masks(const Record& record, const Workspaces& workspaces) const {
-    std::size_t picture = tensors_.size();
-    const auto is_picture = [&](std::size_t t, const char* kind) {
-      return workspaces[t] && workspaces[t]->width > 0 &&
-             tensors_[t].name.starts_with(kind);
-    };
-    for (std::size_t t = 0; t < tensors_.size(); ++t) {
-      if (!is_picture(t, "features")) continue;
-      if (picture < tensors_.size()) return;  // of several, nobody knows which
-      picture = t;
-    }
-    if (picture == tensors_.size()) return;
-    const Vectorizer::Workspace& own = *workspaces[picture];
-    for (std::size_t t = 0; t < tensors_.size(); ++t) {
-      if (!is_picture(t, "labels")) continue;
-      const Vectorizer::Workspace& mask = *workspaces[t];
-      if (!have_same_proportions(own, mask))
-        bad_data(tensors_[t].file_of(record) + " of " + tensors_[t].name +
-                 " is " + size_of(mask) + " upright, and " +
-                 tensors_[picture].file_of(record) + " of " +
-                 tensors_[picture].name + " is " + size_of(own) +
-                 ": want the same proportions, turned alike by EXIF");
+        encoded->second.append(tensor.vectorizer->encoded(workspaces[t].get()));
     }
   }
-  // One of another size may be a pixel off.
-  static bool have_same_proportions(const Vectorizer::Workspace& a,
-                                    const Vectorizer::Workspace& b) {
-    if (a.width == b.width || a.height == b.height)
-      return a.width == b.width && a.height == b.height;
-    const std::int64_t most = std::max({a.width, a.height, b.width, b.height});
-    return std::abs(a.width * b.height - a.height * b.width) <= most;
-  }
-  static std::string size_of(const Vectorizer::Workspace& picture) {
-    return std::to_string(picture.width) + "x" + std::to_string(picture.height);
-  }
 
-  Json recipe_;
   RecipeOptions options_;
   BadRecords& bad_;
-  std::vector<MadeTensor> tensors_;
-  data::Metadata start_;  // as it is known before the first record
-  Schema schema_;
+  MadeTensors tensors_;
   std::int64_t batch_ = 1;
   std::unique_ptr<RecordSource> source_;
   std::atomic<std::int64_t> records_ = 0, bytes_ = 0;
@@ -380,7 +231,13 @@ std::unique_ptr<Reader> open_recipe(const Recipe& recipe, const Inputs& inputs,
                                     BadRecords& bad) {
   if (!recipe.series.is_null())
     return open_series(recipe, inputs, options, bad);
-  return std::make_unique<RecipeReading>(recipe, inputs, options, bad);
+  MadeTensors tensors(recipe, options);
+  (void)record_examples(options.batch, tensors.schema());
+  auto source = recipe.open(inputs, options.labels, options.table);
+  if (can_open_rows(tensors, *source, options))
+    return open_rows(std::move(tensors), std::move(source), options, bad);
+  return std::make_unique<RecipeReading>(std::move(tensors), std::move(source),
+                                         options, bad);
 }
 
 }  // namespace dl::vectorize

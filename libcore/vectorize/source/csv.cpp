@@ -1,9 +1,11 @@
 // Records of the rows of tables.
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <set>
+#include <utility>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -15,6 +17,109 @@
 namespace dl::vectorize {
 namespace {
 
+// All that rows of one file have in common.
+struct CsvFile {
+  std::vector<std::string> names;
+  std::shared_ptr<const std::string> name;  // of the file
+  RecordColumns::Names column_names;        // and the place
+  WordSet na;
+  bool has_commas = false;             // in numbers
+  std::vector<std::string> commas_of;  // these columns; none: all
+  bool has_place = false;              // as a column
+  std::vector<bool> has_comma;         // each column
+  std::vector<bool> is_wanted;         // each; none: all are
+};
+
+class CsvBlock : public RecordSource::Rows {
+ public:
+  CsvBlock(std::shared_ptr<const CsvFile> file,
+           std::shared_ptr<const InputBlock> block)
+      : file_(std::move(file)),
+        block_(std::move(block)),
+        owner_(block_),
+        rows_(*block_, block_->delimiter),
+        name_(own_copy(file_->name)),
+        column_names_(own_copy(file_->column_names)),
+        is_text_(is_utf8(block_->bytes)) {}
+
+  bool next(Record& record) override {
+    if (!rows_.next()) return false;
+    if (record.input != name_) record.input = name_;
+    record.line = rows_.line();
+    record.problem.clear();
+    record.is_sparse = false;
+    std::vector<std::string_view>& fields =
+        record.columns.refill(column_names_, owner_);
+    if (rows_.size() == file_->names.size()) {
+      take_fields(fields, record);
+      if (!is_text_) check_text(record);
+    } else {
+      record.problem = "has " + std::to_string(rows_.size()) +
+                       " columns, want " + std::to_string(file_->names.size());
+    }
+    if (file_->has_place || !record.problem.empty())
+      (void)record.columns.emplace(kPlaceColumn,
+                                   place_of(rows_.input(), rows_.line()));
+    return true;
+  }
+
+  std::size_t bytes() const override { return block_->bytes.size(); }
+
+ private:
+  // Whether columns that are looked at are text; else the reason why not.
+  void check_text(Record& record) const {
+    for (std::size_t i = 0; i < file_->names.size(); ++i)
+      if ((file_->is_wanted.empty() || file_->is_wanted[i]) &&
+          !is_utf8(record.columns.value(i))) {
+        record.problem = "column " + in_quotes(file_->names[i]) + ": " +
+                         not_utf8("the text", record.columns.value(i));
+        return;
+      }
+  }
+
+  // A word for a missing value becomes an empty text.
+  std::string_view field(std::size_t i) const {
+    const std::string_view text = csv_field(rows_, i);
+    return file_->na.contains(text) ? std::string_view() : text;
+  }
+
+  void take_fields(std::vector<std::string_view>& fields,
+                   Record& record) const {
+    for (std::size_t i = 0; i < rows_.size(); ++i) fields.push_back(field(i));
+    // The rows hold a field with doubled quotes until the next row alone.
+    const std::string_view text = block_->bytes;
+    for (std::size_t i = 0; rows_.has_doubled_quotes() && i < fields.size();
+         ++i) {
+      const bool is_in_block =
+          !std::less<>()(fields[i].data(), text.data()) &&
+          !std::less<>()(text.data() + text.size(), fields[i].data());
+      if (!is_in_block) record.columns.set(i, std::string(fields[i]));
+    }
+    for (std::size_t i = 0; file_->has_commas && i < fields.size(); ++i)
+      if (file_->has_comma[i]) take_number(i, record);
+  }
+
+  void take_number(std::size_t i, Record& record) const {
+    const std::string_view text = record.columns.value(i);
+    if (std::string number = with_decimal_point(text); !number.empty())
+      return record.columns.set(i, std::move(number));
+    if (has_decimal_point(text))
+      record.problem = "column " + in_quotes(file_->names[i]) + ": " +
+                       in_quotes(text) +
+                       " has a decimal point, and numbers of this " +
+                       (file_->commas_of.empty() ? "table" : "column") +
+                       " have a decimal comma";
+  }
+
+  std::shared_ptr<const CsvFile> file_;
+  std::shared_ptr<const InputBlock> block_;
+  std::shared_ptr<const void> owner_;  // the same
+  CsvRows rows_;
+  std::shared_ptr<const std::string> name_;
+  RecordColumns::Names column_names_;
+  bool is_text_;  // all of the block
+};
+
 class CsvSource : public RecordSource {
  public:
   CsvSource(Inputs inputs, const RecipeSettings& settings)
@@ -23,130 +128,69 @@ class CsvSource : public RecordSource {
                {settings.text("delimiter"), settings.flag("header"),
                 settings.has("encoding") ? settings.text("encoding") : "",
                 std::move(inputs.log)},
-               CsvTable::For::kRecipe),
-        na_(settings.has("na") ? WordSet(settings.texts("na")) : WordSet()),
-        has_commas_(settings.has("decimal") && settings.text("decimal") == ","),
-        commas_of_(settings.has("decimal_of") ? settings.texts("decimal_of")
-                                              : std::vector<std::string>{}),
-        has_place_(std::ranges::any_of(
-            wanted_, [](const auto& w) { return w.name == kPlaceColumn; })) {
+               CsvTable::For::kRecipe) {
+    if (settings.has("na")) file_.na = WordSet(settings.texts("na"));
+    file_.has_commas =
+        settings.has("decimal") && settings.text("decimal") == ",";
+    if (settings.has("decimal_of"))
+      file_.commas_of = settings.texts("decimal_of");
+    file_.has_place = std::ranges::any_of(
+        wanted_, [](const auto& w) { return w.name == kPlaceColumn; });
     take_names();
   }
 
+  bool gives_rows() const override { return true; }
+  std::unique_ptr<Rows> next_rows(std::int64_t most) override {
+    auto block = std::make_shared<InputBlock>();
+    if (!table_.cut(*block, most)) return nullptr;
+    if (block->first) take_names();
+    return std::make_unique<CsvBlock>(shared_, std::move(block));
+  }
+
   bool next(Record& record) override {
-    while (!rows_ || !rows_->next()) {
-      rows_.reset();
-      block_ = std::make_shared<InputBlock>();
-      if (!table_.cut(*block_, INT64_MAX)) return false;
-      is_text_ = is_utf8(block_->bytes);
-      if (block_->first) take_names();
-      rows_.emplace(*block_, block_->delimiter);
-    }
-    record = {};
-    record.input = name_;
-    record.line = rows_->line();
-    if (rows_->size() == names_.size()) {
-      take_fields(record);
-      if (!is_text_) check_text(record);
-    } else {
-      record.problem = "has " + std::to_string(rows_->size()) +
-                       " columns, want " + std::to_string(names_.size());
-    }
-    if (has_place_ || !record.problem.empty())
-      (void)record.columns.emplace(kPlaceColumn,
-                                   place_of(rows_->input(), rows_->line()));
+    for (record = {}; !rows_ || !rows_->next(record);)
+      if (!(rows_ = next_rows(INT64_MAX))) return false;
     return true;
   }
 
-  std::vector<std::string> columns() const override { return names_; }
+  std::vector<std::string> columns() const override { return file_.names; }
 
  private:
-  // Whether columns that are looked at are text; else the reason why not.
-  void check_text(Record& record) const {
-    for (std::size_t i = 0; i < names_.size(); ++i)
-      if ((is_wanted_.empty() || is_wanted_[i]) &&
-          !is_utf8(record.columns.value(i))) {
-        record.problem = "column " + in_quotes(names_[i]) + ": " +
-                         not_utf8("the text", record.columns.value(i));
-        return;
-      }
-  }
-
-  // A word for a missing value becomes an empty text.
-  std::string_view field(std::size_t i) const {
-    const std::string_view text = csv_field(*rows_, i);
-    return na_.contains(text) ? std::string_view() : text;
-  }
-
-  void take_fields(Record& record) const {
-    std::vector<std::string_view> fields;
-    fields.reserve(names_.size() + 1);
-    for (std::size_t i = 0; i < names_.size(); ++i) fields.push_back(field(i));
-    record.columns = RecordColumns(column_names_, std::move(fields), block_);
-    const std::string_view text = block_->bytes;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      const std::string_view field = record.columns.value(i);
-      // The rows hold a field with doubled quotes until the next row alone.
-      const bool is_in_block =
-          !std::less<>()(field.data(), text.data()) &&
-          !std::less<>()(text.data() + text.size(), field.data());
-      if (!is_in_block) record.columns.set(i, std::string(field));
-      if (has_comma_[i]) take_number(i, record);
-    }
-  }
-
-  void take_number(std::size_t i, Record& record) const {
-    const std::string_view text = record.columns.value(i);
-    if (std::string number = with_decimal_point(text); !number.empty())
-      return record.columns.set(i, std::move(number));
-    if (has_decimal_point(text))
-      record.problem =
-          "column " + in_quotes(names_[i]) + ": " + in_quotes(text) +
-          " has a decimal point, and numbers of this " +
-          (commas_of_.empty() ? "table" : "column") + " have a decimal comma";
-  }
-
   // Takes the columns of the file that comes.
   void take_names() {
-    names_ = table_.names();
-    for (std::size_t i = 0; i < names_.size(); ++i)
-      if (!table_.has_header()) names_[i] = std::to_string(i + 1);
+    file_.names = table_.names();
+    for (std::size_t i = 0; i < file_.names.size(); ++i)
+      if (!table_.has_header()) file_.names[i] = std::to_string(i + 1);
     std::set<std::string> seen;
-    for (const std::string& name : names_)
+    for (const std::string& name : file_.names)
       if (!name.empty() && !seen.insert(name).second)
         bad_data(table_.name() + " has two columns " + in_quotes(name) +
                  ", and a recipe finds them by name: rename one");
-    std::vector<std::string> columns = names_;
+    std::vector<std::string> columns = file_.names;
     columns.emplace_back(kPlaceColumn);
-    column_names_ = std::make_shared<const ColumnNames>(columns);
-    name_ = std::make_shared<const std::string>(table_.name());
+    file_.column_names = std::make_shared<const ColumnNames>(columns);
+    file_.name = std::make_shared<const std::string>(table_.name());
     check_columns(wanted_, columns, table_.name(), Code::kData);
-    has_comma_.assign(names_.size(), has_commas_ && commas_of_.empty());
-    for (const std::string& name : commas_of_)
-      if (const auto place = column_names_->find(name);
-          place && *place < has_comma_.size())
-        has_comma_[*place] = true;
-    is_wanted_.assign(wanted_.empty() ? 0 : names_.size(), false);
+    const auto marked = [&](std::vector<bool>& each, const std::string& name) {
+      if (const auto place = file_.column_names->find(name);
+          place && *place < each.size())
+        each[*place] = true;
+    };
+    file_.has_comma.assign(file_.names.size(),
+                           file_.has_commas && file_.commas_of.empty());
+    for (const std::string& name : file_.commas_of)
+      marked(file_.has_comma, name);
+    file_.is_wanted.assign(wanted_.empty() ? 0 : file_.names.size(), false);
     for (const WantedColumn& wanted : wanted_)
-      if (const auto place = column_names_->find(wanted.name);
-          place && *place < is_wanted_.size())
-        is_wanted_[*place] = true;
+      marked(file_.is_wanted, wanted.name);
+    shared_ = std::make_shared<const CsvFile>(file_);
   }
 
   std::vector<WantedColumn> wanted_;
   CsvTable table_;
-  WordSet na_;
-  bool has_commas_;                     // in numbers
-  std::vector<std::string> commas_of_;  // these columns; none: all
-  bool has_place_;                      // as a column
-  std::vector<std::string> names_;
-  std::vector<bool> has_comma_;              // each
-  std::vector<bool> is_wanted_;              // each; none: all are
-  std::shared_ptr<const std::string> name_;  // of the file
-  RecordColumns::Names column_names_;        // and the place
-  std::shared_ptr<InputBlock> block_;
-  bool is_text_ = true;  // all of the block
-  std::optional<CsvRows> rows_;
+  CsvFile file_;
+  std::shared_ptr<const CsvFile> shared_;
+  std::unique_ptr<Rows> rows_;  // of next()
 };
 
 }  // namespace

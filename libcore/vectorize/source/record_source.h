@@ -48,6 +48,23 @@ class RecordSource {
   // Throws Error: kData, kNoInput, kIo: nothing can come after it.
   virtual bool next(Record& record) = 0;
 
+  // Rows that lie together, of which any thread may make records.
+  class Rows {
+   public:
+    virtual ~Rows() = default;
+    // The next one, in the memory of the one before; false at the end.
+    // Throws Error: as RecordSource::next().
+    virtual bool next(Record& record) = 0;
+    virtual std::size_t bytes() const = 0;  // of their text
+  };
+  // Whether next_rows() gives all that next() does, each row made of no other.
+  virtual bool gives_rows() const { return false; }
+  // The next rows, `most` at most, in place of next(); null at the end.
+  virtual std::unique_ptr<Rows> next_rows(std::int64_t most) {
+    static_cast<void>(most);
+    return nullptr;
+  }
+
   virtual PassedOver passed_over() const { return {}; }
   // A sentence about rows that steps left out, at the end; or "".
   virtual std::string left_out() const { return ""; }

@@ -32,6 +32,8 @@ class FillStep : public ColumnStep {
     }
   }
 
+  bool is_row_wise() const override { return !carries_; }
+
  private:
   static void check(const std::string& text, const StepColumn& column) try {
     (void)value_of(text, column.type);

@@ -35,6 +35,7 @@ class WhereStep : public Step {
     if (!value.missing && value.number != 0) next(std::move(row));
   }
   bool only_leaves_out() const override { return true; }
+  bool is_row_wise() const override { return true; }
 
  private:
   Formula formula_;

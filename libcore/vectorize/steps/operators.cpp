@@ -28,7 +28,8 @@ double sum(double a, double b) { return a + b; }
 double difference(double a, double b) { return a - b; }
 double product(double a, double b) { return a * b; }
 double quotient(double a, double b) { return a / b; }
-double power(double a, double b) { return std::pow(a, b); }
+// A square, the most frequent one, is rounded once.
+double power(double a, double b) { return b == 2 ? a * a : std::pow(a, b); }
 // With the sign of b, as Python and pandas have it.
 double remainder(double a, double b) {
   const double rest = std::fmod(a, b);

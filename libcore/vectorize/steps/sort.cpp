@@ -101,6 +101,7 @@ class Before {
 
 class ShiftStep : public ColumnStep {
  public:
+  bool is_row_wise() const override { return false; }
   ShiftStep(const RecipeSettings& settings, StepColumns& columns,
             bool is_difference)
       : before_(settings, columns),

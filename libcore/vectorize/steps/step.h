@@ -50,6 +50,8 @@ class Step {
   // Whether it makes columns and nothing else, so that it is of no use where
   // they are not wanted.
   virtual bool only_makes_columns() const { return false; }
+  // Whether what it makes of a row depends on that row alone.
+  virtual bool is_row_wise() const { return false; }
   // Whether it does no more than leave rows out.
   virtual bool only_leaves_out() const { return false; }
 };
@@ -62,6 +64,7 @@ class ColumnStep : public Step {
     next(std::move(row));
   }
   bool only_makes_columns() const override { return true; }
+  bool is_row_wise() const override { return true; }
 
  private:
   virtual void change(Row& row) = 0;

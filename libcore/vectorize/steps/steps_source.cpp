@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
+#include <mutex>
 #include <utility>
 
 #include "libcore/base/display.h"
@@ -10,23 +12,22 @@
 
 namespace dl::vectorize {
 
-class StepsSource : public RecordSource {
+// Steps at work on one row after the other.
+class StepRun {
  public:
-  StepsSource(StepChain chain, std::unique_ptr<RecordSource> source)
-      : chain_(std::move(chain)), source_(std::move(source)) {
+  // Gives on what comes of a row, which may be nothing, or several.
+  using Out = std::function<void(Record&& record)>;
+
+  // names: of chain.made_names().
+  StepRun(StepChain chain, const RecordColumns::Names& names, Out out)
+      : chain_(std::move(chain)),
+        out_(std::move(out)),
+        names_(own_copy(names)) {
     for (const StepColumns::Taken& taken : chain_.columns_.taken())
       if (chain_.needed_[taken.slot]) {
         taken_.emplace_back(taken.name);
         slots_.push_back(taken.slot);
       }
-    const std::vector<std::string> there = source_->columns();
-    for (const StepColumns::Taken& added : chain_.columns_.added())
-      if (std::ranges::find(there, added.name) != there.end())
-        bad_data(added.by + ": the table has a column " +
-                 in_quotes(added.name) + " already; drop or rename it first");
-    std::vector<std::string> names = chain_.names_;
-    names.emplace_back(kPlaceColumn);
-    names_ = std::make_shared<const ColumnNames>(names);
     std::erase_if(chain_.steps_, [](const auto& s) { return !s.is_used; });
     left_out_.resize(chain_.steps_.size());
     for (std::size_t i = chain_.steps_.size() + 1; i-- > 0;)
@@ -39,46 +40,27 @@ class StepsSource : public RecordSource {
         throw;
       }
   }
+  StepRun(const StepRun&) = delete;
+  StepRun& operator=(const StepRun&) = delete;
 
-  bool next(Record& record) override {
-    while (made_.empty()) {
-      if (ended_) return false;
-      Record own;
-      if (!source_->next(own)) {
-        ended_ = true;
-        finish();
-      } else if (!own.problem.empty()) {
-        made_.push_back(std::move(own));
-      } else {
-        take(std::move(own));
-      }
-    }
-    record = std::move(made_.front());
-    made_.pop_front();
-    return true;
+  void take(Record&& record) {
+    row_.cells.assign(chain_.columns_.slots(), {});
+    for (std::size_t i = 0; i < taken_.size(); ++i)
+      row_.cells[slots_[i]] = taken_[i].of(record);
+    row_.record = std::move(record);
+    give(std::move(row_), 0);
   }
 
-  PassedOver passed_over() const override { return source_->passed_over(); }
-  std::vector<std::string> columns() const override { return chain_.names_; }
-  std::string left_out() const override {
-    std::string text;
-    for (std::size_t i = 0; i < left_out_.size(); ++i)
-      if (left_out_[i] > 0)
-        text += (text.empty() ? "" : ", ") + counted(left_out_[i], "row") +
-                " by " + chain_.steps_[i].name;
-    return text.empty() ? "" : "left out: " + text;
+  void finish() {
+    for (std::size_t i = 0; i < chain_.steps_.size(); ++i)
+      chain_.steps_[i].step->finish(next_[i + 1]);
   }
+
+  const StepChain& chain() const { return chain_; }
+  // Rows, by each step.
+  const std::vector<std::int64_t>& left_out() const { return left_out_; }
 
  private:
-  void take(Record&& record) {
-    Row row;
-    row.cells.resize(chain_.columns_.slots());
-    for (std::size_t i = 0; i < taken_.size(); ++i)
-      row.cells[slots_[i]] = taken_[i].of(record);
-    row.record = std::move(record);
-    give(std::move(row), 0);
-  }
-
   // Gives a row to step i, or out.
   void give(Row&& row, std::size_t i) {
     ++given_;
@@ -95,43 +77,184 @@ class StepsSource : public RecordSource {
       if (e.code() != Code::kData) throw;
       // A step that throws has not taken the row.
       row.record.problem = std::string(e.what()) + " (" + bound.name + ")";
-      made_.push_back(std::move(row.record));
+      out_(std::move(row.record));
     }
   }
 
   void put(Row&& row) {
-    std::vector<std::string_view> values;
-    values.reserve(chain_.slots_.size() + 1);
+    values_.clear();
     for (const std::size_t slot : chain_.slots_)
-      values.push_back(row.cells[slot]);
-    if (row.record.input)
-      values.push_back(row.record.columns.keep(
+      values_.push_back(row.cells[slot]);
+    if (chain_.wants_place_ && row.record.input)
+      values_.push_back(row.record.columns.keep(
           place_of(*row.record.input, row.record.line)));
-    row.record.columns.rearrange(names_, std::move(values));
+    row.record.columns.rearrange(names_, values_);
     row.record.is_sparse = false;
-    made_.push_back(std::move(row.record));
-  }
-
-  void finish() {
-    for (std::size_t i = 0; i < chain_.steps_.size(); ++i)
-      chain_.steps_[i].step->finish(next_[i + 1]);
+    out_(std::move(row.record));
   }
 
   StepChain chain_;
-  std::unique_ptr<RecordSource> source_;
+  Out out_;
   std::vector<ColumnOfRecords> taken_;
   std::vector<std::size_t> slots_;  // where a row has them
-  std::shared_ptr<const ColumnNames> names_;
+  RecordColumns::Names names_;
   std::vector<Step::Next> next_;  // to step i
+  Row row_;                       // memory of the next one
+  std::vector<std::string_view> values_;
+  std::vector<std::int64_t> left_out_;
+  std::int64_t given_ = 0;  // rows, to any step
+};
+
+// Runs of the same steps, which make one record of a row or none, for several
+// threads: one of them at work on a run at a time.
+class StepRuns {
+ public:
+  struct Run {
+    Run(const StepChain& chain, const RecordColumns::Names& names)
+        : run(chain.again(), names, [this](Record&& record) {
+            made = std::move(record);
+            any = true;
+          }) {}
+    Record made;
+    bool any = false;
+    StepRun run;
+  };
+
+  StepRuns(StepChain chain, RecordColumns::Names names)
+      : chain_(std::move(chain)), names_(std::move(names)) {}
+
+  std::unique_ptr<Run> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        auto run = std::move(idle_.back());
+        idle_.pop_back();
+        return run;
+      }
+    }
+    return std::make_unique<Run>(chain_, names_);
+  }
+  void put_back(std::unique_ptr<Run> run) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(run));
+  }
+  // Rows that all runs that were put back left out, by each step.
+  std::vector<std::int64_t> left_out() {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::int64_t> sums;
+    for (const auto& idle : idle_) {
+      sums.resize(idle->run.left_out().size());
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        sums[i] += idle->run.left_out()[i];
+    }
+    return sums;
+  }
+
+ private:
+  const StepChain chain_;
+  const RecordColumns::Names names_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Run>> idle_;
+};
+
+class StepRows : public RecordSource::Rows {
+ public:
+  StepRows(std::unique_ptr<Rows> rows, std::shared_ptr<StepRuns> runs)
+      : rows_(std::move(rows)), runs_(std::move(runs)), run_(runs_->take()) {}
+  ~StepRows() override { runs_->put_back(std::move(run_)); }
+  StepRows(const StepRows&) = delete;
+  StepRows& operator=(const StepRows&) = delete;
+
+  bool next(Record& record) override {
+    while (rows_->next(record)) {
+      if (!record.problem.empty()) return true;
+      run_->any = false;
+      run_->run.take(std::move(record));
+      if (run_->any) {
+        record = std::move(run_->made);
+        return true;
+      }
+    }
+    return false;
+  }
+  std::size_t bytes() const override { return rows_->bytes(); }
+
+ private:
+  std::unique_ptr<Rows> rows_;
+  std::shared_ptr<StepRuns> runs_;
+  std::unique_ptr<StepRuns::Run> run_;
+};
+
+class StepsSource : public RecordSource {
+ public:
+  StepsSource(StepChain chain, std::unique_ptr<RecordSource> source)
+      : names_(std::make_shared<const ColumnNames>(chain.made_names())),
+        runs_(std::make_shared<StepRuns>(chain.again(), names_)),
+        run_(std::move(chain), names_,
+             [this](Record&& record) { made_.push_back(std::move(record)); }),
+        source_(std::move(source)) {
+    const std::vector<std::string> there = source_->columns();
+    for (const StepColumns::Taken& added : run_.chain().added())
+      if (std::ranges::find(there, added.name) != there.end())
+        bad_data(added.by + ": the table has a column " +
+                 in_quotes(added.name) + " already; drop or rename it first");
+  }
+
+  bool next(Record& record) override {
+    while (made_.empty()) {
+      if (ended_) return false;
+      Record own;
+      if (!source_->next(own)) {
+        ended_ = true;
+        run_.finish();
+      } else if (!own.problem.empty()) {
+        made_.push_back(std::move(own));
+      } else {
+        run_.take(std::move(own));
+      }
+    }
+    record = std::move(made_.front());
+    made_.pop_front();
+    return true;
+  }
+
+  bool gives_rows() const override {
+    return source_->gives_rows() && run_.chain().is_row_wise();
+  }
+  std::unique_ptr<Rows> next_rows(std::int64_t most) override {
+    auto rows = source_->next_rows(most);
+    if (!rows) return nullptr;
+    return std::make_unique<StepRows>(std::move(rows), runs_);
+  }
+
+  PassedOver passed_over() const override { return source_->passed_over(); }
+  std::vector<std::string> columns() const override {
+    return run_.chain().names();
+  }
+  std::string left_out() const override {
+    std::vector<std::int64_t> sums = runs_->left_out();
+    sums.resize(run_.left_out().size());
+    std::string text;
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      if (const std::int64_t rows = sums[i] + run_.left_out()[i]; rows > 0)
+        text += (text.empty() ? "" : ", ") + counted(rows, "row") + " by " +
+                run_.chain().step_name(i);
+    return text.empty() ? "" : "left out: " + text;
+  }
+
+ private:
+  RecordColumns::Names names_;
+  std::shared_ptr<StepRuns> runs_;  // of next_rows()
   std::deque<Record> made_;
-  std::vector<std::int64_t> left_out_;  // rows, by each step
-  std::int64_t given_ = 0;              // rows, to any step
+  StepRun run_;  // of next()
+  std::unique_ptr<RecordSource> source_;
   bool ended_ = false;
 };
 
 StepChain::StepChain(const std::vector<RecipeStep>& steps,
                      const std::vector<WantedColumn>& wanted,
-                     const std::vector<WantedColumn>& more) {
+                     const std::vector<WantedColumn>& more)
+    : given_(steps), wanted_(wanted), more_(more) {
   for (const RecipeStep& step : steps) try {
       columns_.at(step.place);
       auto made = step.type->make(step.settings(), columns_);
@@ -146,7 +269,10 @@ StepChain::StepChain(const std::vector<RecipeStep>& steps,
   for (const auto& [list, to] :
        {std::pair{&wanted, &asked}, std::pair{&more, &of_more}})
     for (const WantedColumn& column : *list) {
-      if (column.name == kPlaceColumn) continue;
+      if (column.name == kPlaceColumn) {
+        wants_place_ = wants_place_ || list == &wanted;
+        continue;
+      }
       columns_.at(column.by);
       try {
         const std::size_t slot = columns_.need(column.name).slot;
@@ -202,6 +328,18 @@ std::vector<WantedColumn> StepChain::taken() const {
   for (const StepColumns::Taken& taken : columns_.taken())
     if (needed_[taken.slot]) all.push_back({taken.name, taken.by});
   return all;
+}
+
+std::vector<std::string> StepChain::made_names() const {
+  std::vector<std::string> names = names_;
+  if (wants_place_) names.emplace_back(kPlaceColumn);
+  return names;
+}
+
+bool StepChain::is_row_wise() const {
+  return std::ranges::all_of(steps_, [](const BoundStep& bound) {
+    return !bound.is_used || bound.step->is_row_wise();
+  });
 }
 
 std::unique_ptr<RecordSource> StepChain::over(

@@ -82,10 +82,12 @@ class CategoryVectorizer : public Vectorizer {
 
   std::int64_t see(const Record& record) override {
     const std::string name = column_.value(record);
-    const std::int64_t number = classes_.index(name);
+    const std::int64_t number =
+        classes_.fixed() ? classes_.find(name) : classes_.index(name);
     if (number < 0) bad_data(classes_.complaint(name));
     return number;
   }
+  bool sees_in_order() const override { return !classes_.fixed(); }
 
   void put(const Record&, std::int64_t seen, Workspace*,
            std::span<std::byte> out) const override {

@@ -22,6 +22,14 @@ class CategoryColumn {
         missing_(settings) {}
 
   const std::string& name() const { return column_.name(); }
+  // Whether value() is the text as it stands, unless it is missing or wrong.
+  bool is_plain() const { return pattern_.is_none(); }
+  std::string_view text(const Record& record) const {
+    return column_.of(record);
+  }
+  bool is_missing(std::string_view text) const {
+    return missing_.contain(text);
+  }
   // Empty: it is missing.  Throws Error: kData.
   std::string value(const Record& record) const {
     const std::string_view whole = column_.of(record);

@@ -46,6 +46,7 @@ class MissingWords {
     if (known_) words_.add("");
   }
   bool are_known() const { return known_; }
+  bool may_begin(char start) const { return known_ && words_.may_begin(start); }
   bool contain(std::string_view text) const {
     return known_ && words_.contains(text);
   }

@@ -1,6 +1,7 @@
 // The vectorizer number: columns of numbers to a row of them.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -121,6 +122,7 @@ class NumberVectorizer : public Vectorizer {
     return fills_.empty() ? nullptr : std::make_unique<Workspace>();
   }
 
+  bool sees_in_order() const override { return is_previous_; }
   // The number before a missing one becomes a column of the record.
   void complete(Record& record) override {
     for (std::size_t i = 0; i < last_.size(); ++i)

@@ -12,6 +12,8 @@
 namespace dl::vectorize {
 namespace {
 
+constexpr double kMostNumber = std::numeric_limits<float>::max();
+
 WordSet words_of(const RecipeSettings& settings, const char* key) {
   return settings.has(key) ? WordSet(settings.texts(key)) : WordSet();
 }
@@ -28,20 +30,29 @@ NumberColumns::NumberColumns(std::vector<std::string> columns,
   for (const std::string& word : true_)
     if (false_.contains(word))
       bad_config("true and false both have " + in_quotes(word));
+  for (std::size_t c = 0; c < starts_word_.size(); ++c) {
+    const char start = static_cast<char>(c);
+    starts_word_[c] = words_.may_begin(start) || true_.may_begin(start) ||
+                      false_.may_begin(start);
+  }
 }
 
 std::optional<double> NumberColumns::value(const Record& record,
                                            std::size_t i) const {
   const std::string_view text = trim(places_[i].of(record));
+  double value = 0;
+  // Nearly all values are numbers, which no word begins as.
+  if (!text.empty() && !starts_word_[static_cast<unsigned char>(text[0])] &&
+      parse_number(text, value) && std::abs(value) <= kMostNumber)
+    return value;
   if (words_.contain(text)) return std::nullopt;
   if (true_.contains(text)) return 1;
   if (false_.contains(text)) return 0;
-  double value = 0;
   if (!parse_number(text, value) && !parse_truth(text, value))
     bad_data("column " + in_quotes(columns_[i]) + ": want a number, got '" +
              clipped(text) + "'");
   if (std::isnan(value) && words_.are_known()) return std::nullopt;
-  if (!(std::abs(value) <= std::numeric_limits<float>::max()))
+  if (!(std::abs(value) <= kMostNumber))
     bad_data("column " + in_quotes(columns_[i]) + ": " +
              does_not_fit(text, tensor::DType::kF32));
   return value;

@@ -3,6 +3,7 @@
 #ifndef DL_LIBCORE_VECTORIZE_TABLE_NUMBER_COLUMNS_H_
 #define DL_LIBCORE_VECTORIZE_TABLE_NUMBER_COLUMNS_H_
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ class NumberColumns {
   std::vector<ColumnOfRecords> places_;
   MissingWords words_;
   WordSet true_, false_;
+  std::array<bool, 256> starts_word_{};  // first bytes of all these words
 };
 
 }  // namespace dl::vectorize

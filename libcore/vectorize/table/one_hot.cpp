@@ -22,6 +22,9 @@ class OneHotVectorizer : public Vectorizer {
     if (!classes_.fixed())
       bad_config("the classes of column " + in_quotes(column_.name()) +
                  " are to be learnt: dl-preprocess fit RECIPE DATA");
+    has_missing_ = std::ranges::any_of(
+        classes_.names(),
+        [&](const std::string& name) { return column_.is_missing(name); });
   }
 
   data::Field field() const override {
@@ -32,18 +35,20 @@ class OneHotVectorizer : public Vectorizer {
   void put(const Record& record, std::int64_t, Workspace*,
            std::span<std::byte> out) const override {
     std::ranges::fill(out, std::byte{0});
+    std::int64_t number = -1;
+    if (column_.is_plain() && !has_missing_) {
+      number = classes_.find(column_.text(record));
+      if (number >= 0) return set(number, out);
+    }
     const std::string value = column_.value(record);
-    std::int64_t number = classes_.find(value);
+    number = classes_.find(value);
     if (number < 0 && unknown_ == "error")
       bad_data("column " + in_quotes(column_.name()) + ": " +
                (value.empty() ? "the category is missing"
                               : classes_.complaint(value)) +
                " (\"unknown\" of the recipe lets it pass)");
     if (number < 0 && unknown_ == "zeros") return;
-    if (number < 0) number = std::ssize(classes_.names());
-    constexpr float kOne = 1;
-    std::memcpy(out.data() + static_cast<std::size_t>(number) * sizeof kOne,
-                &kOne, sizeof kOne);
+    set(number < 0 ? std::ssize(classes_.names()) : number, out);
   }
 
   void describe(data::About& about, bool of_labels) const override {
@@ -54,9 +59,16 @@ class OneHotVectorizer : public Vectorizer {
   }
 
  private:
+  static void set(std::int64_t number, std::span<std::byte> out) {
+    constexpr float kOne = 1;
+    std::memcpy(out.data() + static_cast<std::size_t>(number) * sizeof kOne,
+                &kOne, sizeof kOne);
+  }
+
   CategoryColumn column_;
   std::string unknown_;
   ClassLabels classes_;
+  bool has_missing_ = false;  // a class that stands for a missing value
 };
 
 class OneHotLearner : public Learner {

@@ -32,6 +32,7 @@ class Pattern {
   ~Pattern();
   Pattern(Pattern&&) noexcept;
 
+  bool is_none() const { return engine_ == nullptr; }
   // The whole text without a pattern.
   // Throws Error: kData, it is not in the text.
   std::string part_of(std::string_view text) const;

@@ -1,5 +1,7 @@
 #include "libcore/vectorize/table/side_by_side.h"
 
+#include <algorithm>
+
 #include "libcore/base/error.h"
 
 namespace dl::vectorize {
@@ -27,6 +29,10 @@ class SideBySide : public Vectorizer {
     return std::make_unique<Workspace>();  // all that numbers want
   }
 
+  bool sees_in_order() const override {
+    return std::ranges::any_of(
+        parts_, [](const auto& part) { return part->sees_in_order(); });
+  }
   void complete(Record& record) override {
     for (const auto& part : parts_) part->complete(record);
   }

@@ -26,6 +26,10 @@ class WordSet {
     return starts_[start_of(text)] &&
            std::ranges::find(words_, text) != words_.end();
   }
+  // Whether a word begins so; 0: whether one is empty.
+  bool may_begin(char start) const {
+    return starts_[static_cast<unsigned char>(start)];
+  }
   auto begin() const { return words_.begin(); }
   auto end() const { return words_.end(); }
 
