@@ -1,10 +1,11 @@
 """Figures of dl-preprocess on raw data, in ratios of one run, programs in turns.
 
 csv: 100 MB of numbers beside pandas and DuckDB, user time of one thread, and of two threads.
+mixed: a CSV of mixed types beside pandas, Polars and DuckDB, see mixed.py.
 training: from pictures that stay JPEG beside pixels. folder: memory, and the time to the first
 record, of many files in one folder. bytes: the same for 1, 2 and 4 threads and for parts that are
 joined, and each input once after 20 kills with a ledger.
-usage: raw_data.py [csv] [training] [folder] [bytes] [--files N]
+usage: raw_data.py [csv] [mixed] [training] [folder] [bytes] [--files N] [--megabytes N]
 """
 
 import argparse
@@ -39,15 +40,24 @@ def run(*command, **options):
     return subprocess.run([str(word) for word in command], check=True, **options)
 
 
+# A process that is small itself, as the peak of memory begins at that of the one that starts it.
+LAUNCHER = """
+import os, sys
+child = os.spawnvp(os.P_NOWAIT, sys.argv[1], sys.argv[1:])
+_, status, usage = os.wait4(child, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss, file=sys.stderr)
+"""
+
+
 def measure(*command):
     """(user and system time, wall time, peak memory in MB) of a process."""
     begin = time.perf_counter()
-    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, NOTHING_LEARNT):
-        sys.exit(f"{command} ended with status {process.returncode}")
-    return usage.ru_utime + usage.ru_stime, time.perf_counter() - begin, usage.ru_maxrss / 1024
+    done = run(sys.executable, "-S", "-c", LAUNCHER, *command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    wall = time.perf_counter() - begin
+    status, cpu, memory = done.stderr.splitlines()[-1].split()
+    if int(status) not in (0, NOTHING_LEARNT):
+        sys.exit(f"{command} ended with status {int(status)}: {done.stderr.decode()}")
+    return float(cpu), wall, int(memory) / 1024
 
 
 def in_turns(programs, rounds=3):
@@ -191,11 +201,13 @@ def same_bytes(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", choices=["csv", "training", "folder", "bytes", []])
+    parser.add_argument("what", nargs="*", choices=["csv", "mixed", "training", "folder", "bytes", []])
     parser.add_argument("--files", type=int, default=1_000_000)
+    parser.add_argument("--megabytes", type=int, default=1000)
     options = parser.parse_args()
-    parts = {"csv": csv, "training": training, "bytes": same_bytes,
-             "folder": lambda folder: many_files(folder, options.files)}
+    from mixed import mixed
+    parts = {"csv": csv, "mixed": lambda folder: mixed(folder, options.megabytes), "training": training,
+             "bytes": same_bytes, "folder": lambda folder: many_files(folder, options.files)}
     for name, part in parts.items():
         if not options.what or name in options.what:
             with tempfile.TemporaryDirectory() as scratch:
