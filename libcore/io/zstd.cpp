@@ -89,17 +89,17 @@ struct FrameCompressor::State {
   State& operator=(const State&) = delete;
 
   std::size_t compress(std::span<const std::byte> content,
-                       std::span<std::byte> out, int level) {
+                       std::span<std::byte> to, int level) {
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
-    return written(ZSTD_compress2(context, out.data(), out.size(),
+    return written(ZSTD_compress2(context, to.data(), to.size(),
                                   content.data(), content.size()));
   }
-  int level_for(std::span<const std::byte> content, std::span<std::byte> out);
+  int level_for(std::span<const std::byte> content, std::span<std::byte> room);
 };
 
 // The fast one unless the other makes a sample smaller by a sixteenth.
 int FrameCompressor::State::level_for(std::span<const std::byte> content,
-                                      std::span<std::byte> out) {
+                                      std::span<std::byte> room) {
   const std::size_t step = content.size() / kPieces;
   constexpr std::size_t kShare = 8;  // of a frame, at most
   if (step < kShare * kPiece) return kLevel;
@@ -107,8 +107,8 @@ int FrameCompressor::State::level_for(std::span<const std::byte> content,
   for (std::size_t i = 0; i < kPieces; ++i)
     std::ranges::copy(content.subspan(i * step + step / 2, kPiece),
                       sample.begin() + i * kPiece);
-  const std::size_t fast = compress(sample, out, kFastLevel);
-  return compress(sample, out, kLevel) < fast - fast / 16 ? kLevel : kFastLevel;
+  const std::size_t fast = compress(sample, room, kFastLevel);
+  return compress(sample, room, kLevel) < fast - fast / 16 ? kLevel : kFastLevel;
 }
 
 FrameCompressor::FrameCompressor() : state_(std::make_unique<State>()) {
