@@ -39,6 +39,9 @@ class Phase {
   // is back with another number: the same process on a new connection.
   virtual void renumber(std::uint64_t old, Member& member);
   virtual bool working(const Member& member) const;
+  // Whether some of that work waits for no other worker, so that the member
+  // stands still if it does not move.
+  virtual bool can_move(const Member& member) const { return working(member); }
   // Number of mini-batches in the next answer that the member owes and can give
   // without waiting for others; 0 if it owes none, or that is not known.
   virtual std::int64_t owed_by(const Member& member) const;

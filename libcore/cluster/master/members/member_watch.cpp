@@ -98,19 +98,18 @@ void MemberWatch::watch_signs_of_life() {
                             : "nothing heard of it for " +
                                   format("%.1f s", now - member->heard),
          false);
-  const auto working = [&](const Member& member) {
-    return context_.phase && context_.phase->working(member);
+  const auto can_move = [&](const Member& member) {
+    return context_.phase && context_.phase->can_move(member);
   };
   for (Member* member :
-       context_.members.stuck(now, limits.stuck_after, working)) {
+       context_.members.stuck(now, limits.stuck_after, can_move)) {
     const std::string doing =
         member->doing.empty() ? "" : " (" + member->doing + ")";
     lose(*member,
          "it beats but does not move for " +
              format("%.1f s", now - member->moved) + doing,
          false);
-    // A worker that waits for another one is as still, and one without work
-    // does not move: whose line and compute thread are sound comes back so.
+    // One whose line and compute thread are sound after all comes back so.
     context_.outgoing.send(*member, Rejoin{}.to_message());
   }
 }

@@ -148,17 +148,17 @@ class Membership {
   void pardon(double seconds, double now);
 
   // Marks and returns those who fell silent, or whose connection ended
-  // `closed_after` ago, or who stand still with work since `stuck_after`;
-  // working says who has work.
+  // `closed_after` ago, or who stand still since `stuck_after` although they
+  // can move.
   std::vector<Member*> silent(double now, double lost_after,
                               double closed_after);
-  template <typename Working>
-  std::vector<Member*> stuck(double now, double stuck_after, Working working) {
+  template <typename CanMove>
+  std::vector<Member*> stuck(double now, double stuck_after, CanMove can_move) {
     std::vector<Member*> result;
     looked_at_ += members_.size();
     for (auto& [number, member] : members_) {
       if (!member.can_work()) continue;
-      if (!working(member)) member.moved = now;
+      if (!can_move(member)) member.moved = now;
       if (now - last_sign(member.moved, member.flowed) <= stuck_after) continue;
       member.stuck = true;
       result.push_back(&member);

@@ -173,6 +173,27 @@ TEST_CASE("a worker that comes to sync is waited for by nobody") {
       }
 }
 
+// It may have a slot of the round to come already.
+TEST_CASE("a worker of sync that waits for a slow one does not stand still") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Limits limits;
+  limits.stuck_after = 10;
+  Master master(in_sync(), limits, folder, saved, 1, kExamples);
+  for (const char* name : {"a", "b", "c"}) master.join(name);
+  for (int turn = 0; turn < 10; ++turn) master.turn();
+  Worker& slow = master.link.workers.at("c");
+  slow.period = 150;
+  slow.tells = 60;
+  for (int turn = 0; turn < 250; ++turn) master.turn();
+  slow.period = 1;
+  slow.tells = 0;
+  while (!master.over()) master.turn();
+  REQUIRE(master.coordinator->finished());
+  check_equal(master.context.state, undisturbed(in_sync(), 3));
+  CHECK(count_events(folder, "lost") == 0);
+}
+
 TEST_CASE("a gradient that is out of all proportion is done again") {
   Folder folder;
   std::optional<RunState> saved;

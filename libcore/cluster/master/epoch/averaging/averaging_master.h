@@ -69,6 +69,9 @@ class AveragingEpoch : public Phase {
   void release(Member& member, const std::string& why, bool failed) override;
   // Work whose Result another worker has does not count.
   bool working(const Member& member) const override;
+  // In sync a round begins when the one before is over, which may take long on
+  // a slow line.
+  bool can_move(const Member& member) const override;
   bool done() const override;
   // The state is always that of the last round which is over.
   bool at_boundary() const override { return unsaved_ && !ending_; }

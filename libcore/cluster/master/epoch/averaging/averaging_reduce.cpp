@@ -24,6 +24,15 @@ bool AveragingEpoch::working(const Member& member) const {
   });
 }
 
+bool AveragingEpoch::can_move(const Member& member) const {
+  if (!is_sync() || rounds_.empty()) return working(member);
+  return std::ranges::any_of(table_.leases(), [&](const auto& entry) {
+    return entry.second.worker == member.number &&
+           entry.second.first < rounds_.front().end &&
+           !elsewhere_.contains(entry.first);
+  });
+}
+
 // Workers that may feed others reduce as well: they listen, and are spread over
 // the hosts.
 void AveragingEpoch::plan_reduction(OpenRound& round) {
