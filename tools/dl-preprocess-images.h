@@ -101,8 +101,9 @@ inline std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
     if (!file.empty() && file != "-") inputs.outputs.push_back(file);
   inputs.ledger = ledger;
   inputs.retries = a.retries;
-  // Tables that were looked at have told all.
-  if (!a.made_recipe) inputs.log = dl::cli::log();
+  inputs.log = dl::cli::log();
+  // A table that was looked at was told of.
+  if (!a.made_recipe) inputs.tell_encoding = dl::cli::log();
   if (operands.empty() && inputs.list.empty() && !recipe.is_of_tables())
     dl::bad_usage("want a folder of pictures, pictures, or a tar archive");
   dl::vectorize::RecipeOptions options;

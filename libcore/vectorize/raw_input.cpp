@@ -26,6 +26,11 @@ RawInput::RawInput(const std::string& spec, Kind kind, const std::string& given)
   if (kind == Kind::kBytes) return;
   if (kind != Kind::kJson && !other_.empty()) throw Error{Code::kData, other_};
   if (kind == Kind::kFile) return;
+  if (const std::string wide = wide_encoding(ahead());
+      kind == Kind::kTable && !wide.empty())
+    bad_data(name() + " seems to be " + wide +
+             " without a byte order mark: say --encoding " + wide +
+             ", or \"encoding\" in a recipe");
   refuse_wide_text(ahead(), name(), Code::kData);
   at_ = size_ - without_byte_order_mark(ahead()).size();
 }
@@ -39,10 +44,6 @@ void RawInput::decode(const std::string& given) {
     bad_data(name() + " is " + mark +
              ", as its byte order mark says, and not " + displayed(given) +
              ": leave that encoding out for it");
-  if (mark.empty() && given.empty() && !wide.empty())
-    bad_data(name() + " seems to be " + wide +
-             " without a byte order mark: say --encoding " + wide +
-             ", or \"encoding\" in a recipe");
   if (is_wide) marked_ = mark;
   const std::string encoding = mark.empty() ? given : mark;
   if (encoding.empty() || is_encoding_of(encoding, "UTF-8")) return;

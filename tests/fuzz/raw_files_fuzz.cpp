@@ -7,7 +7,10 @@
 #include <string>
 
 #include "libcore/base/error.h"
+#include "libcore/base/json.h"
 #include "libcore/vectorize/reader.h"
+#include "libcore/vectorize/recipe/recipe.h"
+#include "libcore/vectorize/recipe/recipe_reader.h"
 
 namespace {
 
@@ -30,6 +33,29 @@ std::unique_ptr<Reader> open_table(int variant, const std::string& path,
   return open_csv({path, path}, options, csv, bad);
 }
 
+// Tables of other kinds, as a recipe has them.
+std::unique_ptr<Reader> open_by_recipe(int variant, const std::string& path,
+                                       BadRecords& bad) {
+  const char* sources[] = {
+      R"({"type": "arff"})",
+      R"({"type": "fixed", "widths": [2, 3, 1]})",
+      R"({"type": "fixed", "widths": [2, 3, 1], "names": ["a", "b", "c"]})",
+      R"({"type": "csv", "encoding": "utf-16le"})",
+      R"({"type": "csv", "encoding": "windows-1252", "decimal": ",",
+          "delimiter": ";", "decimal_of": ["a"]})",
+      R"({"type": "jsonl"})"};
+  const dl::Json json = {
+      {"source",
+       dl::parse_json(sources[variant / 2 % 6], "the source", dl::Code::kBug)},
+      {"tensors",
+       {{"features",
+         {{{"type", "number"}, {"from", {"a"}}, {"missing", "previous"}},
+          {{"type", "bins"}, {"from", "b"}, {"edges", {0, 1, 2}}}}},
+        {"id", {{"type", "id"}, {"from", "c"}}}}}};
+  return open_recipe(Recipe::from_json(json, "the recipe", dl::Code::kBug),
+                     Inputs{.operands = {path}}, {}, bad);
+}
+
 std::unique_ptr<Reader> open(int format, int variant, const std::string& path,
                              BadRecords& bad) {
   ReaderOptions options;
@@ -38,6 +64,7 @@ std::unique_ptr<Reader> open(int format, int variant, const std::string& path,
   svmlight.features = 8;
   svmlight.zero_based = (variant & 1) != 0;
   svmlight.multilabel = (variant & 2) != 0;
+  if (format == 6) return open_by_recipe(variant, path, bad);
   switch (format % 6) {
     case 0:
       return open_idx({path}, false, options, bad);

@@ -129,11 +129,12 @@ void check_files(const std::vector<std::string>& inputs) {
 }  // namespace
 
 std::unique_ptr<RecordSource> open_table(const std::vector<std::string>& inputs,
-                                         const Json& source, const Log& log) {
+                                         const Json& source,
+                                         const Log& tell_encoding) {
   const auto sources = source_types();
   const auto type = std::ranges::find(
       sources, source.at("type").get<std::string>(), &SourceType::name);
-  return type->open_with(Inputs{.operands = inputs, .log = log},
+  return type->open_with(Inputs{.operands = inputs, .tell_encoding = tell_encoding},
                          RecipeSettings(source, type->keys));
 }
 

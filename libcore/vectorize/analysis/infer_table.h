@@ -30,12 +30,12 @@ struct InferredTable {
   TableProfile profile;                // of all rows
 };
 
-// Its rows once more, as the source of a recipe reads them.  log: takes what
-// is found of the format.
+// Its rows once more, as the source of a recipe reads them.  tell_encoding:
+// told of files whose byte order mark says another.
 // Throws Error: kNoInput, kData.
 std::unique_ptr<RecordSource> open_table(const std::vector<std::string>& inputs,
                                          const Json& source,
-                                         const Log& log = {});
+                                         const Log& tell_encoding = {});
 
 // Throws Error: kUsage, an input is no file; kNoInput, kData.
 InferredTable infer_table(const TableInput& input, BadRecords& bad);

@@ -137,7 +137,7 @@ std::unique_ptr<data::Examples> open_raw_examples(
   own.table = options.from.table;
   own.index = bad.tolerant();
   Inputs told = inputs;
-  told.log = options.log;
+  told.tell_encoding = options.log;
   return std::make_unique<RawExamples>(open_recipe(recipe, told, own, bad),
                                        options.log, known.recipe);
 }

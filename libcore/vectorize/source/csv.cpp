@@ -127,7 +127,7 @@ class CsvSource : public RecordSource {
         table_(std::move(inputs.operands),
                {settings.text("delimiter"), settings.flag("header"),
                 settings.has("encoding") ? settings.text("encoding") : "",
-                std::move(inputs.log)},
+                std::move(inputs.tell_encoding)},
                CsvTable::For::kRecipe) {
     if (settings.has("na")) file_.na = WordSet(settings.texts("na"));
     file_.has_commas =

@@ -109,9 +109,10 @@ std::unique_ptr<RecordSource> open_operand(const std::string& operand,
     archive = archive_of(operand, inputs, wanted, start);
     if (!archive && !wanted.empty()) problem = no_picture(start);
   } catch (const Error& e) {
-    // A file that only begins as gzip or zstd does is some file.
+    // A file that only begins as gzip or zstd does is some file, but no
+    // picture.
     if (e.code() != Code::kData || !io::names_file(operand) ||
-        is_damaged_tar(start))
+        !wanted.empty() || is_damaged_tar(start))
       throw;
   }
   if (archive) return archive;

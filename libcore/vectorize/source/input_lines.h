@@ -32,7 +32,7 @@ class InputLines {
   // Goes to the next input; false: there is none.
   bool open_next();
 
-  // Input and number of the line that was given last.
+  // Name of the input, and number, of the line that was given last.
   const std::shared_ptr<const std::string>& name() const { return name_; }
   std::int64_t number() const { return number_; }
   // "'a.arff', line 7"

@@ -110,6 +110,8 @@ struct Inputs {
   // How often a command that failed is started again, and who is told.
   std::int64_t retries = 0;
   Log log = {};
+  // Told of files whose byte order mark says how they are encoded; or none.
+  Log tell_encoding = {};
   // The columns that tables must have.
   std::vector<WantedColumn> wanted = {};
 };

@@ -77,12 +77,15 @@ class Tokenizer {
     }
     token_.kind = Token::kNumber;
     token_.text = formula_.substr(at_, end - at_);
-    if (!parse_number(token_.text, token_.number) ||
-        !std::isfinite(token_.number))
+    if (!parse_number(token_.text, token_.number))
       bad_config("character " + std::to_string(token_.place) + ": " +
                  in_quotes(clipped(token_.text)) +
                  " is no number; a column that is called so stands in "
                  "backquotes, as `1st`");
+    if (!std::isfinite(token_.number))
+      bad_config("character " + std::to_string(token_.place) + ": " +
+                 in_quotes(clipped(token_.text)) +
+                 " is beyond the range of numbers");
     at_ = end;
   }
 

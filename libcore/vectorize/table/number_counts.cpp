@@ -68,6 +68,8 @@ std::vector<double> NumberCounts::quantiles(
   // rank: not below one that was asked before.
   const auto number = [&](std::int64_t rank) {
     while (before + sorted[at].second <= rank) before += sorted[at++].second;
+    if (rank == 0) return min_;
+    if (rank == count_ - 1) return max_;
     return shown(sorted[at].first);
   };
   std::vector<double> values;

@@ -87,4 +87,4 @@ status dl-preprocess analyze
 status dl-preprocess analyze p.csv -o x
 status dl-preprocess analyze p.csv -o p.csv
 status dl-preprocess analyze p.csv --label Nobody
-status dl-preprocess analyze - <p.csv
+status dl-preprocess analyze 'pipe:cat p.csv'

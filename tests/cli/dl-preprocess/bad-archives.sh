@@ -41,3 +41,6 @@ echo '{"label": ' >web/b.json && web --label-from json.label
 web
 printf 'x\0y' >web/b.cls && web
 printf '\377' >web/b.cls && web
+echo '== the first header damaged, a packed archive cut short'
+tar -C photos --sort=name -cf sum.tar . && printf X | dd of=sum.tar bs=1 seek=3 conv=notrunc status=none && try sum.tar
+tar -C photos --sort=name -czf whole.tgz . && head -c 100 whole.tgz >cut.tgz && try cut.tgz

@@ -66,3 +66,12 @@ archive "add('b.png', type=tarfile.SYMTYPE, linkname='a/1.png', size=0)"
 archive "add('c.png')" "d = open('photos.tar', 'rb').read(); open('photos.tar', 'wb').write(d[:1700])"
 archive "add('d.png')" "d = bytearray(open('photos.tar', 'rb').read()); d[1024 + 130] ^= 1; open('photos.tar', 'wb').write(d)"
 archive "add('x' * 150 + '/' + 'y' * 150 + '.png')"
+echo '== texts, which are none of the picture'
+python3 - <<'END'
+import struct, zlib
+data = open("good/a/1.png", "rb").read()
+text = b"tEXtkey\0value"
+chunk = struct.pack(">I", len(text) - 4) + text + struct.pack(">I", zlib.crc32(text))
+open("texts.png", "wb").write(data[:33] + chunk * 5000 + data[33:])
+END
+bad texts.png

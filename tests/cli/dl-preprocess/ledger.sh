@@ -87,3 +87,13 @@ new ant/21 1
 [ -n "$(find . -name '.left.dls.*.tmp')" ] && echo 'the file is there'
 take none.dls 2>/dev/null && find . -name '.*.tmp' && ids none.dls
 grep -c begun photos.ledger
+echo '== a night of broken pictures alone'
+mkdir -p night/ant && picture night/ant/1.ppm 4 4 1 && touch -d '90 minutes ago' night/ant/1.ppm
+night() { dl-preprocess images --size 4x4 night --ledger night.ledger -o "$@"; echo "status $?"; }
+night n1.dls
+echo P6 >night/ant/2.ppm && touch -d '90 minutes ago' night/ant/2.ppm
+night n2.dls
+night n2.dls --max-bad 3
+night n2.dls --max-bad 3 --json
+picture night/ant/3.ppm 4 4 3 && touch -d '90 minutes ago' night/ant/3.ppm
+night n2.dls && ids n2.dls

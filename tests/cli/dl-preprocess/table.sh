@@ -60,7 +60,7 @@ status dl-preprocess table --label Booked p.csv -o x
 status dl-preprocess table --label Survived --regression p.csv -o x
 status dl-preprocess table --label Survived --id Survived p.csv -o x
 status dl-preprocess table --label Survived --drop Survived p.csv -o x
-status dl-preprocess table --label Survived - <p.csv
+status dl-preprocess table -q --label Survived --no-provenance - <p.csv | head -c 4 | xxd -p
 status dl-preprocess table --label Survived 'pipe:cat p.csv' -o x
 status dl-preprocess table --label Survived --decimal x p.csv -o x
 status dl-preprocess table --label Survived --header p.csv -o x

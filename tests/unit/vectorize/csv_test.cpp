@@ -190,8 +190,9 @@ TEST_CASE("csv: columns name the last dimension only") {
 TEST_CASE("csv: text that is not UTF-8 makes no classes") {
   CHECK_THAT(
       said("1,caf\xe9\n2,caf\xe8\n"),
-      Catch::Contains("line 1, column 2: the class 'caf\\xe9' is not UTF-8 "
-                      "text; if it is Latin-1, read 'pipe:iconv -f"));
+      Catch::Contains(
+          "line 1, column 2: the class 'caf\\xe9' is not UTF-8 "
+          "text; if it is Latin-1 or windows-1252, say so: --encoding latin1"));
   CsvOptions csv;
   csv.header = true;
   CHECK_THAT(

@@ -57,6 +57,21 @@ TEST_CASE("sums of parts, in any order, have the state of the whole") {
   CHECK(parts.mean() == whole.mean());
 }
 
+TEST_CASE("a variance that rounding would lose") {
+  Moments moments, parts, other;
+  for (const double value : {1e12 + 4, 1e12 + 7, 1e12 + 13, 1e12 + 16})
+    moments.add(value);
+  CHECK(moments.mean() == 1e12 + 10);
+  CHECK(moments.variance() == 22.5);
+  for (const double value : {-1.0, -3.0}) parts.add(value);
+  CHECK(parts.variance() == 1);
+  other.add(-5);
+  parts.merge(JsonView(other.state(), Code::kBug), 1);
+  CHECK(parts.mean() == -3);
+  CHECK(parts.variance() == Approx(8.0 / 3));
+  CHECK(other.variance() == 0);
+}
+
 TEST_CASE("a state that cannot be is refused, with its place") {
   const auto refused = [](auto learner, const char* text) {
     const Json state = parse_json(text, "it", Code::kBug);

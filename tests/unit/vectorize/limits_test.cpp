@@ -80,10 +80,6 @@ TEST_CASE("inputs of another kind are called by their name") {
   CHECK_THAT(said("BZh91AY"), Catch::Contains("read 'pipe:bzip2 -dc "));
   CHECK_THAT(said("PK\x03\x04"),
              Catch::Contains("is in it, by 'pipe:unzip -p "));
-  CHECK_THAT(said(std::string("\xff\xfe"
-                              "1\0,\0",
-                              6)),
-             Catch::Contains("is UTF-16 text: read 'pipe:iconv -f UTF-16 "));
   CHECK_THAT(said("PAR1\x15\x04"),
              Catch::EndsWith("is a Parquet file: write it as CSV first, see "
                              "OTHER FORMATS in dl-preprocess(1)"));

@@ -65,7 +65,7 @@ TEST_CASE("every mistake in a recipe is told with its place") {
       "tensors, libraries, fit\n"
       "'r.json': tensors.features.type: want one of image, mask, category, "
       "number, "
-      "date, "
+      "bins, date, "
       "id, got "
       "\"imag\"; did you mean 'image'?\n"
       "'r.json': tensors.id.type: id is the type of the tensor id alone\n"
@@ -95,7 +95,7 @@ TEST_CASE("a recipe that cannot work is refused, with the place") {
   CHECK(features(R"([{"type": "number", "from": ["a"], "missing": "mean"},
                      {"type": "image", "size": [2, 2]}])") ==
         "78: 'r.json': tensors.features[1]: an array of vectorizers makes one "
-        "row of numbers: want number, date, and category with "
+        "row of numbers: want number, date, bins, and category with "
         "\"encode\": \"one_hot\" or \"hashed\"");
   CHECK(features(R"({"type": "category", "from": "a", "encode": "one_hot",
                      "pattern": "("})") ==
@@ -103,7 +103,8 @@ TEST_CASE("a recipe that cannot work is refused, with the place") {
         "(missing ): ()");
   CHECK(features(R"({"type": "number", "from": ["a"], "missing": "mean",
                      "value": 1})") ==
-        "78: 'r.json': tensors.features: value is for \"missing\": \"value\"");
+        "78: 'r.json': tensors.features: value is for \"missing\": \"value\" "
+        "or \"previous\"");
   CHECK(features(R"({"type": "number", "from": ["a"], "missing": "mean",
                      "fills": [1, 2]})") ==
         "78: 'r.json': tensors.features: fills wants a number for each column, "
