@@ -3,6 +3,7 @@
 #include "libcore/base/display.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -74,13 +75,17 @@ std::size_t utf8_length(std::string_view text) {
 bool is_utf8(std::string_view text) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080;
   while (!text.empty()) {
-    // Eight letters of ASCII at once.
-    std::uint64_t eight = kHighBits;
-    if (text.size() >= sizeof eight)
+    // Letters of ASCII, eight at once.
+    std::uint64_t eight = 0;
+    if (text.size() >= sizeof eight) {
       std::memcpy(&eight, text.data(), sizeof eight);
-    if ((eight & kHighBits) == 0) {
-      text.remove_prefix(sizeof eight);
-      continue;
+      if ((eight & kHighBits) == 0) {
+        text.remove_prefix(sizeof eight);
+        continue;
+      }
+      if constexpr (std::endian::native == std::endian::little)
+        text.remove_prefix(
+            static_cast<std::size_t>(std::countr_zero(eight & kHighBits)) / 8);
     }
     const std::size_t length = utf8_length(text);
     if (length == 0) return false;

@@ -1,7 +1,6 @@
 . "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
 page man/dl-preprocess.1.scd
 
-skip_next 'psql' 'wants PostgreSQL'
 . "$DL_TEST_ROOT/tests/cli/_pictures.sh"
 picture photos/cats/1.png 30 20 1
 picture photos/dogs/1.ppm 20 30 2

@@ -35,6 +35,12 @@ TEST_CASE("what is no UTF-8 is displayed byte by byte") {
   CHECK(displayed("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");
   CHECK(is_utf8("caf\xc3\xa9"));
   CHECK_FALSE(is_utf8("caf\xe9"));
+  for (std::size_t at = 0; at < 20; ++at) {
+    std::string text(20, 'x');
+    CHECK(is_utf8(std::string(text).insert(at, "\xe2\x82\xac")));
+    text[at] = '\xe9';
+    CHECK_FALSE(is_utf8(text));
+  }
 }
 
 }  // namespace
