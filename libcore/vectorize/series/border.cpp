@@ -13,12 +13,21 @@
 namespace dl::vectorize {
 
 Time border_of(const SeriesTable& table, double share) {
+  const auto place = [&](std::size_t rows) {
+    return static_cast<std::size_t>(
+        std::llround(share * static_cast<double>(rows)));
+  };
+  constexpr Time kEnd = std::numeric_limits<Time>::infinity();
+  if (table.series.size() == 1) {  // whose times are in order
+    const SeriesRows& only = table.series[0];
+    const std::size_t i = place(only.rows());
+    return i < only.rows() ? only.times[i] : kEnd;
+  }
   std::vector<Time> all;
   for (const SeriesRows& series : table.series)
     all.insert(all.end(), series.times.begin(), series.times.end());
-  const auto i = static_cast<std::size_t>(
-      std::llround(share * static_cast<double>(all.size())));
-  if (i >= all.size()) return std::numeric_limits<Time>::infinity();
+  const std::size_t i = place(all.size());
+  if (i >= all.size()) return kEnd;
   const auto at = all.begin() + static_cast<std::ptrdiff_t>(i);
   std::ranges::nth_element(all, at);
   return *at;

@@ -141,7 +141,7 @@ void Forecast::State::lengthen(SeriesRows& series, std::size_t rows) const {
       for (const std::int64_t column : field.window.columns)
         fixed.insert(static_cast<std::size_t>(column));
   const std::size_t last = series.rows() - 1;
-  const std::vector<Time> known_times = series.times;
+  const std::vector<Time> known_times(series.times.begin(), series.times.end());
   for (std::size_t i = series.rows(); i < rows; ++i) {
     series.times.push_back(time_ahead(known_times, table.step,
                                       static_cast<std::int64_t>(i - last)));

@@ -120,8 +120,8 @@ class SeriesReading : public Reader {
     for (SeriesRows& series : table_.series) {
       const auto rows = static_cast<std::size_t>(
           std::ranges::lower_bound(series.times, end) - series.times.begin());
-      series.times.resize(rows);
-      series.values.resize(rows * maker_.width());
+      series.times.shorten(rows);
+      series.values.shorten(rows * maker_.width());
     }
     return begin;
   }

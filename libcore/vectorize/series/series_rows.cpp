@@ -37,7 +37,7 @@ void sort_rows(SeriesRows& series, std::size_t width) {
   for (const std::size_t i : order) {
     sorted.times.push_back(series.times[i]);
     const auto row = series.row(i, width);
-    sorted.values.insert(sorted.values.end(), row.begin(), row.end());
+    sorted.values.append(row);
   }
   series = std::move(sorted);
 }
@@ -117,7 +117,8 @@ class Resampler {
       made.times.push_back(step_.begin(i, origin_));
       empty += end == at ? 1 : 0;
       for (std::size_t c = 0; c < width; ++c)
-        made.values.push_back(value(series, lines, at, end, c, made.times.back()));
+        made.values.push_back(
+            value(series, lines, at, end, c, made.times.back()));
       at = end;
     }
     series = std::move(made);
@@ -189,7 +190,7 @@ class Collector {
       to.last_time = text;
     }
     to.times.push_back(time_ ? time : static_cast<Time>(to.rows()));
-    to.values.insert(to.values.end(), row_.begin(), row_.end());
+    to.values.append(row_);
   }
   SeriesTable& table() {
     if (time_) table_.form = time_->form();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "libcore/vectorize/bad_records.h"
+#include "libcore/vectorize/series/long_array.h"
 #include "libcore/vectorize/series/row_maker.h"
 #include "libcore/vectorize/series/series_settings.h"
 #include "libcore/vectorize/source/record_source.h"
@@ -21,9 +22,9 @@ namespace dl::vectorize {
 // One series: rows of `width` numbers each.
 struct SeriesRows {
   std::string key;
-  std::vector<Time> times;  // of the rows
-  std::string last_time;    // that of the last row, as the data have it
-  std::vector<float> values;
+  LongArray<Time> times;  // of the rows
+  std::string last_time;  // that of the last row, as the data have it
+  LongArray<float> values;
 
   std::size_t rows() const { return times.size(); }
   std::span<float> row(std::size_t i, std::size_t width) {

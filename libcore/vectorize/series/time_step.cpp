@@ -79,7 +79,7 @@ constexpr std::int64_t kMonthEnd = 31;
 
 // The day that times of months have: the greatest of them, as shorter months
 // end before it; kMonthEnd if all are ends.
-std::int64_t day_of_months(const std::vector<Time>& times) {
+std::int64_t day_of_months(std::span<const Time> times) {
   std::int64_t day = 1;
   bool are_ends = times.size() > 1;
   for (const Time time : times) {
@@ -141,7 +141,7 @@ Time usual_origin(Time first, const TimeStep& step, bool is_number) {
   return std::floor(first / kSecondsOfDay) * kSecondsOfDay;
 }
 
-TimeStep usual_step(const std::vector<Time>& times, bool are_numbers) {
+TimeStep usual_step(std::span<const Time> times, bool are_numbers) {
   std::map<double, std::int64_t> seconds;
   std::map<std::int64_t, std::int64_t> months;
   bool keeps_day = !are_numbers;
@@ -169,7 +169,7 @@ std::int64_t steps_between(Time from, Time to, const TimeStep& step) {
   return step.seconds > 0 ? std::llround((to - from) / step.seconds) : 0;
 }
 
-Time time_ahead(const std::vector<Time>& times, const TimeStep& step,
+Time time_ahead(std::span<const Time> times, const TimeStep& step,
                 std::int64_t steps) {
   const Time last = times.back();
   if (step.months == 0) return step.begin(steps, last);

@@ -4,8 +4,8 @@
 #define DL_LIBCORE_VECTORIZE_SERIES_TIME_STEP_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
-#include <vector>
 
 namespace dl::vectorize {
 
@@ -34,14 +34,14 @@ Time usual_origin(Time first, const TimeStep& step, bool is_number);
 
 // The distance that most neighbors have; in months where they keep their day,
 // or are ends of months.  times: in order.
-TimeStep usual_step(const std::vector<Time>& times, bool are_numbers);
+TimeStep usual_step(std::span<const Time> times, bool are_numbers);
 
 // Whole steps from one time to a later one, to the nearest.
 std::int64_t steps_between(Time from, Time to, const TimeStep& step);
 
 // The time so many steps behind the last of these; of months it keeps their
 // day, and ends of months stay ends.  times: in order, not empty.
-Time time_ahead(const std::vector<Time>& times, const TimeStep& step,
+Time time_ahead(std::span<const Time> times, const TimeStep& step,
                 std::int64_t steps);
 
 // "2024-02-29", "2024-02-29 17:05:09", or the number.  with_hours: at midnight,

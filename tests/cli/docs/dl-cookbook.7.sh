@@ -58,6 +58,12 @@ dl-eval --model load.safetensors load-test.dls --evaluate forecast --json |
 run_next 'sensor.json'
 grep -E '01-14 (05|19):00' anomalies
 
+cp "$examples"/sunspots.* .
+run_next 'sunspots.json'
+dl-eval --model sunspots.safetensors sunspots-test.dls --evaluate forecast --json |
+  jq '.evaluations[0].metrics | .mae < .seasonal_mae'
+dl-infer --model sunspots.safetensors --forecast 11 sunspots.csv | jq -c .time | tail -1
+
 awk 'BEGIN {
   print "amount,hour,kind"
   for (i = 0; i < 200; ++i)
