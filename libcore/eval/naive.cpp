@@ -158,8 +158,8 @@ void compare_naive(Forecast& forecast, const data::Metadata& known,
       } else if (ahead > by) {  // from a forecast
         naive = 0;
         other = own.between(row, season_before(ahead - by));
-      } else {
-        naive = own.between(window - 1, window - 1 + ahead - by);
+      } else {  // of the last number differences from before it tell nothing
+        naive = by == 1 ? 0 : naive;
         other = own.between(row, window - 1 + ahead - by);
       }
     }
