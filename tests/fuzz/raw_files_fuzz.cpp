@@ -24,7 +24,7 @@ std::unique_ptr<Reader> open_table(int variant, const std::string& path,
   options.regression = (variant & 2) != 0;
   if ((variant & 4) != 0) csv.id = "1";
   if ((variant & 8) != 0) {
-    csv.sequence = "1";
+    csv.sequence = (variant & 64) != 0 ? "line:" : "1";
     csv.steps = 3;
     csv.per_step = (variant & 16) != 0;
     csv.longer = (variant & 32) != 0 ? "truncate" : "skip";

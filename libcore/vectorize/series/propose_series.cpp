@@ -1,10 +1,14 @@
 #include "libcore/vectorize/series/propose_series.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <set>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/vectorize/series/series_settings.h"
+#include "libcore/vectorize/table/dates.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -19,6 +23,30 @@ bool is_number(const ColumnProfile& column) {
            column.type() == ColumnType::kNumber;
   double value = 0;
   return parse_number(column.top(1).at(0).first, value);
+}
+
+// The form that most times of a column have, which is told of the others row by
+// row; "": there is none.
+std::string usual_time_format(const ColumnProfile& column) {
+  constexpr std::size_t kLooked = 100;
+  std::map<std::string, std::int64_t> counts;
+  std::int64_t all = 0;
+  for (const auto& [text, count] : column.top(kLooked)) {
+    all += count;
+    double value = 0;
+    if (parse_number(text, value)) {
+      counts[SeriesSettings::kNumberFormat] += count;
+      continue;
+    }
+    for (const char* format : known_date_formats())
+      if (DateFormat(format).parse(text)) {
+        counts[format] += count;
+        break;
+      }
+  }
+  for (const auto& [format, count] : counts)
+    if (2 * count > all) return format;
+  return "";
 }
 
 // A word as split_list() reads it.
@@ -107,6 +135,9 @@ class SeriesProposal {
       settings_["time_format"] = "number";
     else if (!is_given && time.date_format() != nullptr)
       settings_["time_format"] = time.date_format();
+    else if (const std::string usual = is_given ? "" : usual_time_format(time);
+             !usual.empty())
+      settings_["time_format"] = usual;
     else if (!is_given)
       bad_usage("--time: " + in_quotes(time_) + " is no date and no number (" +
                 std::string(name_of(time.type())) + ")");

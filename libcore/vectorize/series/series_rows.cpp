@@ -107,6 +107,7 @@ class Resampler {
     SeriesRows made{series.key, {}, series.last_time, {}};
     const std::size_t width = columns_.size();
     std::vector<ColumnLine> lines;
+    lines.reserve(width);
     for (std::size_t c = 0; c < width; ++c) lines.emplace_back(c);
     std::int64_t empty = 0;
     std::size_t at = 0;

@@ -54,6 +54,11 @@ status series --window 2 --label v --time t --time-format number --key k nan.csv
 dl-preprocess series --window 2 --label v --time t --time-format number --key k --max-bad 1 nan.csv -o nan.dls 2>&1 | grep nan
 printf '%s\n' t,v 2024-01-01,1 2024-01-32,2 2024-01-03,3 >day.csv
 status series --window 1 --label v --time t --time-format %Y-%m-%d day.csv
+status series --window 1 --label v --time t day.csv
+printf '%s\n' t,v 1,1 2,2 soon,3 >soon.csv
+status series --window 1 --label v --time t soon.csv
+printf '%s\n' t,v one,1 2,2 soon,3 >words.csv
+status series --window 1 --label v --time t words.csv
 
 echo '== static columns that are not'
 cat >sizes.csv <<'END'

@@ -78,7 +78,8 @@ TEST_CASE("the usual distance of rows") {
   CHECK(usual({"2024-01-01 00:00", "2024-01-01 00:15", "2024-01-01 00:30"}) ==
         "15min");
   CHECK(usual({"2024-01-01"}) == "1d");
-  CHECK(usual_step(std::vector<Time>{1700, 1701, 1702, 1705}, true).seconds == 1);
+  CHECK(usual_step(std::vector<Time>{1700, 1701, 1702, 1705}, true).seconds ==
+        1);
 }
 
 TEST_CASE("what is no step is refused") {
