@@ -34,15 +34,25 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("split", &a.deal.split, "PARTS",
           "divide examples among named parts by a hash of each, such as "
           "train=0.8,test=0.2");
+  opt.add(
+      "folds", &a.deal.folds, "K",
+      "divide examples among K parts of one size, fold1 to foldK, each with "
+      "its share of every class; 0: off");
   opt.flag("stratify", &a.deal.rule.stratify,
            "with --split, keep the share of every class the same in each part");
   opt.add("group", &a.deal.rule.group, "COLUMN",
-          "with --split: put examples with the same value into the same part; "
+          "with --split or --folds: put examples with the same value into the "
+          "same part; "
           "a column, id, or id:SEPARATOR (the id up to there)");
   opt.flag(
       "in-order", &a.deal.rule.in_order,
-      "with --split, put the first examples into the first part, and so on");
-  opt.add("seed", &a.deal.seed, "N", "seed of --shuffle and --split");
+      "with --split or --folds, put the first examples into the first part, "
+      "and so on");
+  opt.add("balance", &a.deal.balance, "WAY",
+          "make classes equal in size: over repeats examples of the smaller "
+          "ones, under leaves out examples of the larger ones");
+  opt.add("seed", &a.deal.seed, "N",
+          "seed of --shuffle, --split, --folds and --balance");
   opt.flag("zip", &a.deal.zip,
            "join inputs example by example; input NAME=FILE is for the input "
            "or output NAME of the network");

@@ -32,6 +32,7 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-preprocess idx train-images.gz train-labels.gz |"
         " dl-shard -n 16 --shuffle -o train\n"
         "dl-shard --split train=0.8,test=0.2 -o all data.dls\n"
+        "dl-shard --folds 5 -o cross data.dls\n"
         "dl-shard --zip features/l=a.dls features/r=b.dls labels=c.dls -o ab\n"
         "dl-shard --verify 'train-*.dls'",
     .on_kill = dl::io::remove_unfinished,
@@ -96,13 +97,19 @@ void head(const Args& args) {
   out.close();
 }
 
+// Whether the seed has an effect.
+bool draws(const dl::data::DealOptions& o) {
+  return o.shuffle || !o.balance.empty() ||
+         ((!o.split.empty() || o.folds > 0) && !o.rule.in_order);
+}
+
 void deal(Args& args, int argc, char** argv) {
   dl::data::DealOptions& o = args.deal;
   if (!args.no_provenance) {
     o.step = {"dl-shard", DL_VERSION, {argv + 1, argv + argc}, {}};
-    if (o.shuffle || (!o.split.empty() && !o.rule.in_order))
-      o.step->seed = o.seed;
+    if (draws(o)) o.step->seed = o.seed;
   }
+  o.log = dl::cli::log();
   if (!o.zip) dl::data::warn_of_missing(args.inputs, dl::cli::log());
   dl::cli::Progress progress;
   const auto dealt = dl::data::deal(
@@ -129,15 +136,29 @@ void check(const Args& a) {
                               "is for dealing out, not for "
                               "--verify, --info and --head");
   const dl::data::SplitRule& rule = a.deal.rule;
-  if (!a.deal.shuffle && a.deal.split.empty())
-    a.options->refuse({"seed"}, "is for --shuffle and --split");
-  if (!a.deal.shuffle && rule.in_order)
-    a.options->refuse({"seed"}, "does nothing to --in-order");
+  if (!draws(a.deal))
+    a.options->refuse({"seed"},
+                      rule.in_order
+                          ? "does nothing to --in-order"
+                          : "is for --shuffle, --split, --folds and --balance");
   if (heads && a.head <= 0) dl::bad_usage("--head must be positive");
   if (a.deal.shards <= 0) dl::bad_usage("--shards must be positive");
   if (a.deal.batch < 0) dl::bad_usage("--batch must not be negative");
-  if (a.deal.split.empty())
-    a.options->refuse({"stratify", "group", "in-order"}, "needs --split");
+  constexpr std::int64_t kMostFolds = 1000;
+  if (a.options->given("folds") &&
+      (a.deal.folds < 0 || a.deal.folds == 1 || a.deal.folds > kMostFolds))
+    dl::bad_usage("--folds: want 2.." + std::to_string(kMostFolds));
+  if (a.deal.folds > 0) {
+    a.options->refuse({"split", "balance"}, "does not go with --folds");
+    a.options->refuse({"stratify"}, "is what --folds does where it can");
+  } else if (a.deal.split.empty()) {
+    a.options->refuse({"stratify", "group", "in-order"},
+                      "needs --split or --folds");
+  } else {
+    a.options->refuse({"balance"},
+                      "does not go with --split: balance the part for training "
+                      "by another dl-shard, as no other may be");
+  }
   if (rule.stratify + !rule.group.empty() + rule.in_order > 1)
     dl::bad_usage("--stratify, --group and --in-order exclude each other");
   if (a.deal.size > 0 && a.options->given("shards"))

@@ -15,6 +15,7 @@
 #include "libcore/data/format/stream.h"
 #include "libcore/data/format/windows.h"
 #include "libcore/data/rows.h"
+#include "libcore/data/sharding/balance.h"
 #include "libcore/data/sharding/contradiction.h"
 #include "libcore/data/sharding/older_shards.h"
 #include "libcore/data/sharding/prefix_lock.h"
@@ -41,7 +42,7 @@ struct Part {
 class Dealer {
  public:
   Dealer(const DealOptions& options, const DealProgress& progress)
-      : options_(options), progress_(progress) {
+      : options_(options), progress_(progress), rule_(options.rule) {
     for (const SplitPart& part : split())
       parts_.push_back({part.name.empty() ? options.prefix
                                           : options.prefix + "-" + part.name,
@@ -62,6 +63,7 @@ class Dealer {
   std::uint64_t memory() const;
   void hold(const DataSet& set);
   void take_held();
+  void take_balanced(const DataSet& set);
   void add_statistics(const DataSet& set, const std::vector<std::size_t>& to);
   void check_counts() const;
   std::int64_t shards_of(const Part& part) const;
@@ -72,7 +74,9 @@ class Dealer {
 
   const DealOptions& options_;
   const DealProgress& progress_;
+  SplitRule rule_;
   std::unique_ptr<Splitter> splitter_;
+  std::unique_ptr<ClassBalance> balance_;
   std::vector<Part> parts_;
   Metadata metadata_;  // of all inputs
   std::string first_input_;
@@ -90,6 +94,7 @@ class Dealer {
 };
 
 std::vector<SplitPart> Dealer::split() const {
+  if (options_.folds > 0) return folds_of(options_.folds);
   return options_.split.empty() ? std::vector<SplitPart>{{"", 1}}
                                 : parse_split(options_.split);
 }
@@ -134,25 +139,33 @@ void Dealer::start(const Metadata& metadata) {
                   "made: dl-preprocess series --split"};
   }
   // Wrong options are told before all is read.
-  splitter_ = std::make_unique<Splitter>(split(), options_.seed, options_.rule,
-                                         metadata, 0);
+  rule_.folds = options_.folds > 0;
+  if (rule_.folds && rule_.group.empty() && !rule_.in_order &&
+      has_class_numbers(metadata))
+    rule_.stratify = true;
+  splitter_ =
+      std::make_unique<Splitter>(split(), options_.seed, rule_, metadata, 0);
+  if (!options_.balance.empty())
+    balance_ = std::make_unique<ClassBalance>(options_.balance, options_.seed,
+                                              metadata);
   if (options_.shuffle)
     buckets_ = std::max<std::size_t>(
         1, bucket_count(row_bytes_, options_.memory) / parts_.size());
   spool_ = std::make_unique<Spool>(shard_name(options_.prefix, 0, 1),
                                    buckets_ * parts_.size(), memory());
-  if (options_.rule.in_order)
+  if (options_.rule.in_order || balance_)
     held_ =
         std::make_unique<Spool>(shard_name(options_.prefix, 0, 1), 1, memory());
 }
 
 // The memory of one spool.
 std::uint64_t Dealer::memory() const {
-  return options_.memory / (options_.rule.in_order ? 2 : 1);
+  return options_.memory / (options_.rule.in_order || balance_ ? 2 : 1);
 }
 
 void Dealer::hold(const DataSet& set) {
   held_sizes_.push_back(set.examples());
+  if (balance_) balance_->count(set);
   for (std::int64_t i = 0; i < set.examples(); ++i) {
     get_row(set, metadata_.schema, i, row_);
     held_->add(0, 0, row_);
@@ -163,16 +176,41 @@ void Dealer::hold(const DataSet& set) {
 void Dealer::take_held() {
   const auto total =
       std::accumulate(held_sizes_.begin(), held_sizes_.end(), std::int64_t{0});
-  splitter_ = std::make_unique<Splitter>(split(), options_.seed, options_.rule,
+  splitter_ = std::make_unique<Splitter>(split(), options_.seed, rule_,
                                          metadata_, total);
+  if (balance_ && options_.log)
+    options_.log(Level::kInfo, balance_->sentence(metadata_.classes));
   Spool::Reader rows(*held_, 0, false);
   for (const std::int64_t n : held_sizes_) {
     DataSet set = make_set(metadata_.schema, n);
     for (std::int64_t i = 0; i < n; ++i)
       put_row(set, metadata_.schema, i, rows.next());
     add_decoded(set, metadata_.schema);
-    take(set);
+    if (balance_)
+      take_balanced(set);
+    else
+      take(set);
   }
+}
+
+// Each example as often as the balance wants it, in sets that are no larger
+// than this one.
+void Dealer::take_balanced(const DataSet& set) {
+  std::vector<std::int64_t> chosen;
+  const auto flush = [&] {
+    if (chosen.empty()) return;
+    DataSet own = make_like(set, std::ssize(chosen));
+    for (std::size_t k = 0; k < chosen.size(); ++k)
+      copy_example(own, static_cast<std::int64_t>(k), set, chosen[k]);
+    chosen.clear();
+    take(own);
+  };
+  for (std::int64_t i = 0; i < set.examples(); ++i)
+    for (std::int64_t n = balance_->times(class_of(set, i)); n > 0; --n) {
+      chosen.push_back(i);
+      if (std::ssize(chosen) == set.examples()) flush();
+    }
+  flush();
 }
 
 template <typename Reader>
@@ -323,9 +361,11 @@ std::string Dealer::set_id() const {
                options_.shuffle,
                options_.seed,
                options_.split,
-               options_.rule.stratify};
+               rule_.stratify};
   if (!options_.rule.group.empty()) text.push_back(options_.rule.group);
   if (options_.rule.in_order) text.push_back("in order");
+  if (options_.folds > 0) text.push_back(options_.folds);
+  if (balance_) text.push_back(options_.balance);
   const std::string bytes = dump_json(text);
   return io::hex(io::digest(std::as_bytes(std::span(bytes))));
 }

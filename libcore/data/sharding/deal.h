@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/base/log.h"
 #include "libcore/data/format/metadata.h"
 #include "libcore/data/sharding/split.h"
 
@@ -28,7 +29,10 @@ struct DealOptions {
   std::uint64_t seed = 0;  // of shuffle and split
   std::uint64_t memory = std::uint64_t{64} << 20;
   std::string split;               // "train=0.8,test=0.2", or empty
-  SplitRule rule;                  // of it
+  std::int64_t folds = 0;          // in its place: that many parts, or 0
+  SplitRule rule;                  // of both
+  std::string balance;             // "over", "under" or empty, balance.h
+  Log log = {};                    // is told how it balances
   bool zip = false;                // inputs are sides of a zip, zip.h
   bool force = false;              // overwrite, and remove older shards
   std::optional<Provenance> step;  // appended to the provenance

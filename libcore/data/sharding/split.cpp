@@ -4,18 +4,20 @@
 
 #include <charconv>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
 #include "libcore/data/rows.h"
+#include "libcore/data/sharding/balance.h"
 #include "libcore/io/digest.h"
 
 namespace dl::data {
 namespace {
 
 constexpr std::uint64_t kClassStream = 4;  // use of the seed
-constexpr double kRounding = 1e-9;
 
 [[noreturn]] void refuse_split(const std::string& text) {
   throw Error{Code::kUsage,
@@ -60,17 +62,22 @@ std::vector<SplitPart> parse_split(const std::string& text) {
   return parts;
 }
 
+std::vector<SplitPart> folds_of(std::int64_t count) {
+  std::vector<SplitPart> parts;
+  for (std::int64_t i = 1; i <= count; ++i) {
+    const std::string number = std::to_string(i);
+    const std::size_t zeros = std::to_string(count).size() - number.size();
+    parts.push_back({"fold" + std::string(zeros, '0') + number,
+                     static_cast<double>(i) / static_cast<double>(count)});
+  }
+  return parts;
+}
+
 Splitter::Splitter(std::vector<SplitPart> parts, std::uint64_t seed,
                    const SplitRule& rule, const Metadata& data,
                    std::int64_t total)
     : parts_(std::move(parts)), seed_(seed), rule_(rule), total_(total) {
-  const auto labels = data.schema.find("labels");
-  if (rule.stratify &&
-      (labels == data.schema.end() || tensor::is_real(labels->second.dtype) ||
-       labels->second.shape.rank() > 0))
-    throw Error{Code::kUsage,
-                "--stratify needs a class number for each example, which the "
-                "input does not have"};
+  if (rule.stratify) check_class_numbers(data, "--stratify");
   if (!rule.group.empty()) group_.emplace(rule.group, data);
   schema_ = data.schema;
 }
@@ -81,11 +88,8 @@ std::size_t Splitter::part_of(const DataSet& set, std::int64_t i,
   if (rule_.in_order) return in_order();
   if (group_) return by_group(set, i);
   if (!rule_.stratify) return by_hash(row);
-  const tensor::Tensor& labels = set.get("labels");
-  return tensor::visit_dtype(labels.dtype(), [&]<typename T>() {
-    return by_class(
-        static_cast<std::int64_t>(labels.as<T>()[static_cast<std::size_t>(i)]));
-  });
+  const std::int64_t label = class_of(set, i);
+  return rule_.folds ? fold_of(label) : by_class(label);
 }
 
 std::size_t Splitter::by_hash(std::span<const std::byte> row) const {
@@ -124,36 +128,39 @@ std::size_t Splitter::in_order() {
 // The first part takes its share, the second one its share of the rest, and so
 // on.
 std::size_t Splitter::by_class(std::int64_t label) {
-  std::vector<Share>& shares = classes_[label];
+  std::vector<SystematicSample>& shares = classes_[label];
   shares.resize(parts_.size());
   double begin = 0;
   for (std::size_t p = 0; p + 1 < parts_.size(); ++p) {
     const double fraction = (parts_[p].end - begin) / (1 - begin);
     const auto words =
         philox(mix({seed_, kClassStream, static_cast<std::uint64_t>(label)}),
-               static_cast<std::uint64_t>(shares[p].seen), p);
-    if (takes(shares[p], fraction, words[0] * 0x1p-32)) return p;
+               static_cast<std::uint64_t>(shares[p].seen()), p);
+    if (shares[p].takes(fraction, words[0] * 0x1p-32)) return p;
     begin = parts_[p].end;
   }
   return parts_.size() - 1;
 }
 
-// Every example has the chance `fraction`, and after k of them k * fraction
-// have been taken, rounded up or down (Deville's systematic sampling).
-// chance: uniform in [0, 1).
-bool Splitter::takes(Share& share, double fraction, double chance) const {
-  const double before = static_cast<double>(share.seen++) * fraction;
-  const double whole = std::floor(before + kRounding);
-  const double part = std::max(0.0, before - whole);
-  const double over = before + fraction - (whole + 1);
-  const bool ahead = static_cast<double>(share.taken) > whole;
-  bool take = false;
-  if (over < -kRounding)
-    take = !ahead && chance < fraction / (1 - part);
-  else
-    take = !ahead || chance * part < over - kRounding;
-  share.taken += take ? 1 : 0;
-  return take;
+// As many examples of a class as there are folds go to one fold each, in an
+// order by chance.
+std::size_t Splitter::fold_of(std::int64_t label) {
+  ClassFolds& own = folds_[label];
+  const auto count = static_cast<std::int64_t>(parts_.size());
+  const std::int64_t place = own.seen++ % count;
+  if (place == 0) {
+    own.order.resize(parts_.size());
+    std::iota(own.order.begin(), own.order.end(), std::size_t{0});
+    for (std::size_t left = parts_.size(); left > 1; --left) {  // Fisher, Yates
+      const auto words =
+          philox(mix({seed_, kClassStream, static_cast<std::uint64_t>(label)}),
+                 static_cast<std::uint64_t>(own.seen), left);
+      std::swap(own.order[left - 1],
+                own.order[static_cast<std::size_t>(
+                    std::uint64_t{words[0]} * left >> 32)]);
+    }
+  }
+  return own.order[static_cast<std::size_t>(place)];
 }
 
 }  // namespace dl::data

@@ -13,6 +13,7 @@
 
 #include "libcore/data/format/metadata.h"
 #include "libcore/data/sharding/group.h"
+#include "libcore/data/sharding/systematic.h"
 
 namespace dl::data {
 
@@ -23,6 +24,8 @@ struct SplitPart {
   double end;
 };
 std::vector<SplitPart> parse_split(const std::string& text);
+// Parts of one size, "fold1" to "fold5"; of ten or more, "fold01".
+std::vector<SplitPart> folds_of(std::int64_t count);
 
 // The rule that decides: a hash of an example's values, so that no example
 // moves when others are added; or one of these.
@@ -31,6 +34,7 @@ struct SplitRule {
                            // rounding
   std::string group = {};  // a hash of what examples have in common, group.h
   bool in_order = false;   // the first part has the first examples, and so on
+  bool folds = false;      // parts of one size: of each class, to within one
 };
 
 class Splitter {
@@ -49,15 +53,16 @@ class Splitter {
   const std::string& name(std::size_t part) const { return parts_[part].name; }
 
  private:
-  struct Share {  // of one part in the examples of one class
-    std::int64_t seen = 0, taken = 0;
+  struct ClassFolds {  // of the examples of one class
+    std::int64_t seen = 0;
+    std::vector<std::size_t> order;  // of the next as many as there are folds
   };
   std::size_t by_hash(std::span<const std::byte> row) const;
   std::size_t by_group(const DataSet& set, std::int64_t i) const;
   std::size_t at(std::uint64_t hash) const;
   std::size_t in_order();
   std::size_t by_class(std::int64_t label);
-  bool takes(Share& share, double fraction, double chance) const;
+  std::size_t fold_of(std::int64_t label);
 
   std::vector<SplitPart> parts_;
   std::uint64_t seed_;
@@ -65,7 +70,8 @@ class Splitter {
   std::optional<ExampleGroup> group_;
   std::int64_t total_, seen_ = 0;
   std::map<std::string, Field> schema_;
-  std::map<std::int64_t, std::vector<Share>> classes_;
+  std::map<std::int64_t, std::vector<SystematicSample>> classes_;
+  std::map<std::int64_t, ClassFolds> folds_;
 };
 
 }  // namespace dl::data

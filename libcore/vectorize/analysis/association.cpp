@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "libcore/vectorize/table/dates.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -176,7 +177,10 @@ bool is_classed(const ColumnProfile& column) {
 class ColumnReading {
  public:
   ColumnReading(const ColumnProfile& column, bool is_number)
-      : name_(column.name()), is_number_(is_number), classes_(column) {}
+      : name_(column.name()), is_number_(is_number), classes_(column) {
+    if (column.type() == ColumnType::kDate)
+      dates_ = DateFormat(column.date_format());
+  }
 
   const std::string& name() const { return name_; }
   bool is_number() const { return is_number_; }
@@ -188,18 +192,25 @@ class ColumnReading {
     const std::string_view text = found ? trim(*found) : std::string_view();
     value.is_missing = missing.contains(text);
     if (is_number_)
-      value.is_missing = value.is_missing ||
-                         !parse_number(text, value.number) ||
-                         !std::isfinite(value.number);
+      value.is_missing = value.is_missing || !to_number(text, value.number);
     else
       value.of_classes = classes_.of(text, value.is_missing);
     return value;
   }
 
  private:
+  // A date is the seconds since 1970.
+  bool to_number(std::string_view text, double& number) const {
+    if (!dates_) return parse_number(text, number) && std::isfinite(number);
+    const auto seconds = dates_->parse(text);
+    if (seconds) number = static_cast<double>(*seconds);
+    return seconds.has_value();
+  }
+
   std::string name_;
   bool is_number_;
   ClassesOfColumn classes_;
+  std::optional<DateFormat> dates_;
   std::size_t hint_ = 0;
 };
 
@@ -242,9 +253,10 @@ std::map<std::string, Association> associations_with(const ColumnProfile& label,
   };
   std::vector<Paired> pairs;
   for (const ColumnProfile& column : table.columns) {
-    if (&column == &label || (!is_measured(column) && !is_classed(column)))
-      continue;
-    ColumnReading read(column, is_measured(column));
+    const bool is_measure =
+        is_measured(column) || column.type() == ColumnType::kDate;
+    if (&column == &label || (!is_measure && !is_classed(column))) continue;
+    ColumnReading read(column, is_measure);
     auto pairing = pairing_of(read, reading);
     pairs.push_back({std::move(read), std::move(pairing)});
   }

@@ -25,10 +25,10 @@ struct Association {
 // "Pearson's r", "Cramér's V", ...
 std::string measure_text(const std::string& measure);
 
-// By name of the column; none for ids, dates, texts and constants, nor where
-// the label is such.  source: that the table was profiled from, from its start.
-// is_number: the label is a number to predict, not a class.
-// Throws Error: what the source throws.
+// By name of the column, dates as numbers; none for ids, texts and constants,
+// nor where the label is such or a date.  source: that the table was profiled
+// from, from its start. is_number: the label is a number to predict, not a
+// class. Throws Error: what the source throws.
 std::map<std::string, Association> associations_with(const ColumnProfile& label,
                                                      bool is_number,
                                                      const TableProfile& table,

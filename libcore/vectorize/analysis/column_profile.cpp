@@ -80,72 +80,107 @@ bool ColumnProfile::Others::are_strays(std::int64_t present) const {
   return words.size() <= kMostStrays && all * kOneOf <= present;
 }
 
-void ColumnProfile::see(std::string_view text, bool is_missing) {
+void ColumnProfile::see(std::string_view text, bool is_missing,
+                        std::uint64_t digest) {
   ++rows_;
   if (is_missing) {
     ++missing_;
     return;
   }
-  longest_ = std::max(longest_, text.size());
-  bytes_ += std::ssize(text);
-  has_spaces_ = has_spaces_ || text.find(' ') != std::string_view::npos;
-  if (!are_words_) see_kind(text);
-  if (overflowed_) return;
-  ++told_apart_;
-  const auto [found, is_new] = values_.try_emplace(std::string(text), 0);
-  if (!is_new) repeated_ = true;
-  if (is_new && values_.size() > kMostValues) {
-    values_.erase(found);
-    overflowed_ = true;
+  ValueCounts::Entry* found = values_.find(text, digest);
+  if (overflowed_) {
+    understand(text, 1);
+    see_order(text);
+    if (found == nullptr) return;
+    repeated_ = true;
+    ++found->settled;
+  } else if (found != nullptr) {
+    repeated_ = true;
+  } else if (values_.size() == kMostValues) {
+    overflow();
+    understand(text, 1);
+    see_order(text);
+    return;
   } else {
-    ++found->second;
+    see_order(text);
+    found = &values_.insert(text, digest);
+  }
+  ++found->count;
+  ++told_apart_;
+}
+
+// Whether numbers count up, as long as each value is a new one.
+void ColumnProfile::see_order(std::string_view text) {
+  double value = 0;
+  if (repeated_ || !counts_up_ || !is_number(text, value)) return;
+  if (!has_order_) first_ = value;
+  if (has_order_ && value != last_ + 1) counts_up_ = false;
+  has_order_ = true;
+  last_ = value;
+}
+
+void ColumnProfile::settle() {
+  for (ValueCounts::Entry& entry : values_.entries()) {
+    if (entry.count > entry.settled)
+      understand(entry.text, entry.count - entry.settled);
+    entry.settled = entry.count;
   }
 }
 
-void ColumnProfile::see_kind(std::string_view text) {
+// Values of numbers are no longer counted: they are in the quantiles.
+void ColumnProfile::overflow() {
+  constexpr std::int64_t kOneOf = 10;
+  settle();
+  overflowed_ = true;
+  if (numbers_ * kOneOf >= told_apart_ * (kOneOf - 1)) values_.clear();
+}
+
+void ColumnProfile::understand(std::string_view text, std::int64_t times) {
+  longest_ = std::max(longest_, text.size());
+  bytes_ += std::ssize(text) * times;
+  has_spaces_ = has_spaces_ || text.find(' ') != std::string_view::npos;
   double value = 0;
   if (is_number(text, value)) {
-    see_number(value, text);
+    see_number(value, times);
   } else {
-    no_numbers_.add(text);
-    if (truth_of(text) >= 0) ++booleans_;
+    no_numbers_.add(text, times);
+    if (truth_of(text) >= 0) booleans_ += times;
   }
-  see_date(text);
+  see_date(text, times);
 }
 
-void ColumnProfile::see_number(double value, std::string_view text) {
-  const bool is_long = is_long_integer(text, value);
-  has_long_integers_ = has_long_integers_ || is_long;
-  if (numbers_ == 0) min_ = max_ = first_ = value;
-  if (numbers_ > 0 && value != last_ + 1) counts_up_ = false;
-  last_ = value;
-  ++numbers_;
-  if (is_long ||
-      (value == std::floor(value) && std::abs(value) < kMostExactInteger))
-    ++integers_;
-  if (value == 0) ++zeros_;
+void ColumnProfile::see_number(double value, std::int64_t times) {
+  constexpr double kMostInteger = 9007199254740992;  // 2^53
+  if (numbers_ == 0) min_ = max_ = value;
+  numbers_ += times;
+  if (value == std::floor(value) && std::abs(value) < kMostInteger)
+    integers_ += times;
+  if (value == 0) zeros_ += times;
   min_ = std::min(min_, value);
   max_ = std::max(max_, value);
+  const auto weight = static_cast<double>(times);
   const double before = value - mean_;
-  mean_ += before / static_cast<double>(numbers_);
-  squares_ += before * (value - mean_);
-  quantiles_.add(value);
+  mean_ += before * weight / static_cast<double>(numbers_);
+  squares_ += before * weight * (value - mean_);
+  quantiles_.add(value, times);
 }
 
-void ColumnProfile::see_date(std::string_view text) {
-  constexpr std::size_t kShortest = 6, kLongest = 40;
+void ColumnProfile::see_date(std::string_view text, std::int64_t times) {
+  constexpr std::size_t kShortest = 8, kLongest = 40;
   if (no_dates_.words.size() > kMostStrays) return;  // it is another column
   bool any = false;
-  ++looked_at_;
+  // A format that did not fit a date before is none of the column.
   if (text.size() >= kShortest && text.size() <= kLongest)
-    for (std::size_t i = 0; i < dates_.size(); ++i)
-      if (date_formats()[i].parse(text)) {
-        ++dates_[i];
-        any = true;
-      }
-  if (any) ++dated_;
+    for (const bool fits : {true, false})
+      for (std::size_t i = 0; i < dates_.size() && (fits || !any); ++i)
+        if ((dates_[i] == any_dates_) == fits &&
+            date_formats()[i].parse(text)) {
+          dates_[i] += times;
+          any = true;
+        }
+  if (any) any_dates_ += times;
   if (!any)
-    no_dates_.add(text);
+    no_dates_.add(text, times);
   else if (text.find(':') != std::string_view::npos)
     has_time_ = true;
 }
@@ -162,11 +197,6 @@ const char* ColumnProfile::date_format() const {
              ? nullptr
              : known_date_formats()[static_cast<std::size_t>(found -
                                                              dates_.begin())];
-}
-
-bool ColumnProfile::has_mixed_dates() const {
-  return date_format() == nullptr && !are_nearly_numbers() && dated_ > 0 &&
-         2 * dated_ >= looked_at_;
 }
 
 bool ColumnProfile::has_other_date_format() const {
@@ -213,7 +243,6 @@ std::vector<std::string> ColumnProfile::strays() const {
 ColumnType ColumnProfile::type() const {
   if (present() == 0) return ColumnType::kEmpty;
   if (distinct() == 1 && missing_ == 0) return ColumnType::kConstant;
-  if (are_words_) return ColumnType::kCategory;
   if (are_nearly_numbers()) {
     if (is_id()) return ColumnType::kId;
     return integers_ == numbers_ ? ColumnType::kInteger : ColumnType::kNumber;
@@ -234,19 +263,26 @@ ColumnType ColumnProfile::type() const {
 
 std::vector<std::pair<std::string, std::int64_t>> ColumnProfile::top(
     std::size_t most) const {
-  std::vector<std::pair<std::string, std::int64_t>> all(values_.begin(),
-                                                        values_.end());
-  std::ranges::sort(all, [](const auto& a, const auto& b) {
-    return a.second != b.second ? a.second > b.second : a.first < b.first;
-  });
-  if (all.size() > most) all.resize(most);
-  return all;
+  std::vector<const ValueCounts::Entry*> all;
+  for (const ValueCounts::Entry& entry : values_.entries())
+    all.push_back(&entry);
+  most = std::min(most, all.size());
+  std::ranges::partial_sort(
+      all, all.begin() + static_cast<std::ptrdiff_t>(most),
+      [](const auto* a, const auto* b) {
+        return a->count != b->count ? a->count > b->count : a->text < b->text;
+      });
+  std::vector<std::pair<std::string, std::int64_t>> top;
+  for (std::size_t i = 0; i < most; ++i)
+    top.emplace_back(all[i]->text, all[i]->count);
+  return top;
 }
 
 std::vector<std::string> ColumnProfile::sorted_values() const {
   std::vector<std::string> all;
   all.reserve(values_.size());
-  for (const auto& [text, times] : values_) all.push_back(text);
+  for (const ValueCounts::Entry& entry : values_.entries())
+    all.push_back(entry.text);
   std::ranges::sort(all);
   if (are_numbers())
     std::ranges::stable_sort(all, {}, [](const std::string& text) {

@@ -8,12 +8,12 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "libcore/base/json.h"
 #include "libcore/vectorize/analysis/quantiles.h"
+#include "libcore/vectorize/analysis/value_counts.h"
 
 namespace dl::vectorize {
 
@@ -37,13 +37,18 @@ std::vector<std::string> usual_missing_words();
 class ColumnProfile {
  public:
   // Different values that are told apart; of more, only that they are more.
+  // Until there are more, each is understood once, and its rows are counted.
   static constexpr std::size_t kMostValues = 1 << 14;
 
   explicit ColumnProfile(std::string name);
 
-  void see(std::string_view text, bool is_missing);
-  // Its values are words of a category, whatever they look like.
-  void declare_words() { are_words_ = true; }
+  void see(std::string_view text, bool is_missing) {
+    see(text, is_missing, value_digest(text));
+  }
+  // digest: value_digest() of the text.
+  void see(std::string_view text, bool is_missing, std::uint64_t digest);
+  // Brings statistics up to date, as whatever asks for them wants them.
+  void settle();
   void see_missing(std::int64_t rows) { rows_ += rows, missing_ += rows; }
   // Adds the rows of a later part of the table.
   void merge(const ColumnProfile& next);
@@ -59,7 +64,7 @@ class ColumnProfile {
   // Whether values come less than twice on the average.
   bool is_nearly_unique() const;
   // The values that occur most often, with their counts; of as many, in byte
-  // order.  Of the first kMostValues different ones.
+  // order.  Of the first kMostValues different ones; of more numbers, none.
   std::vector<std::pair<std::string, std::int64_t>> top(std::size_t most) const;
   // All values: numbers by their size, else in byte order.
   std::vector<std::string> sorted_values() const;
@@ -70,8 +75,6 @@ class ColumnProfile {
   double mean() const { return mean_; }
   double deviation() const;  // of the population
   std::int64_t zeros() const { return zeros_; }
-  // Integers that a double rounds.
-  bool has_long_integers() const { return has_long_integers_; }
   const Quantiles& quantiles() const { return quantiles_; }
   // Few words among numbers or dates, which are more likely missing values.
   std::vector<std::string> strays() const;
@@ -79,8 +82,6 @@ class ColumnProfile {
   // Format of dates; null: not all values but strays are dates of one format.
   const char* date_format() const;
   bool has_other_date_format() const;  // day and month may be swapped
-  // Most values are dates, and not of one format.
-  bool has_mixed_dates() const;
   bool has_time() const { return has_time_; }
 
   std::size_t longest() const { return longest_; }  // bytes
@@ -97,9 +98,12 @@ class ColumnProfile {
   static ColumnProfile of_state(const JsonView& json);
 
  private:
-  void see_kind(std::string_view text);
-  void see_number(double value, std::string_view text);
-  void see_date(std::string_view text);
+  // times: rows with this value.
+  void see_number(double value, std::int64_t times);
+  void see_date(std::string_view text, std::int64_t times);
+  void understand(std::string_view text, std::int64_t times);
+  void see_order(std::string_view text);
+  void overflow();
   bool are_numbers() const { return present() > 0 && numbers_ == present(); }
   bool are_nearly_numbers() const;  // but for strays
   std::int64_t dated() const;       // dates, if there are only strays beside
@@ -117,17 +121,16 @@ class ColumnProfile {
   std::int64_t rows_ = 0, missing_ = 0;
   std::int64_t numbers_ = 0, integers_ = 0, booleans_ = 0, zeros_ = 0;
   double min_ = 0, max_ = 0, mean_ = 0, squares_ = 0, first_ = 0, last_ = 0;
-  bool has_long_integers_ = false;
-  bool counts_up_ = true;  // each integer is one more than that before it
+  // Each number is one more than that before it; first_ and last_ are of these.
+  bool counts_up_ = true, has_order_ = false;
   Quantiles quantiles_;
-  std::unordered_map<std::string, std::int64_t> values_;
+  ValueCounts values_;
   Others no_numbers_, no_dates_;
-  bool are_words_ = false;  // whatever they look like
   bool overflowed_ = false;
-  bool repeated_ = false;                   // before it overflowed
-  std::int64_t told_apart_ = 0;             // present rows before that
-  std::int64_t dated_ = 0, looked_at_ = 0;  // of any format
+  bool repeated_ = false;            // before it overflowed
+  std::int64_t told_apart_ = 0;      // rows with one of the values
   std::vector<std::int64_t> dates_;  // values of each of known_date_formats()
+  std::int64_t any_dates_ = 0;       // of any of them
   bool has_time_ = false, has_spaces_ = false;
   std::size_t longest_ = 0;
   std::int64_t bytes_ = 0;

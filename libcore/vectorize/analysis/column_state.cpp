@@ -35,11 +35,12 @@ void ColumnProfile::merge(const ColumnProfile& next) {
   const auto other = static_cast<double>(next.numbers_);
   if (next.numbers_ > 0) {
     counts_up_ = counts_up_ && next.counts_up_ &&
-                 (numbers_ == 0 || next.first_ == last_ + 1);
+                 (!has_order_ || next.first_ == last_ + 1);
     min_ = numbers_ == 0 ? next.min_ : std::min(min_, next.min_);
     max_ = numbers_ == 0 ? next.max_ : std::max(max_, next.max_);
-    if (numbers_ == 0) first_ = next.first_;
+    if (!has_order_) first_ = next.first_;
     last_ = next.last_;
+    has_order_ = has_order_ || next.has_order_;
     // Chan, Golub, LeVeque 1979.
     const double apart = next.mean_ - mean_;
     squares_ += next.squares_ + apart * apart * own * other / (own + other);
@@ -57,16 +58,14 @@ void ColumnProfile::merge(const ColumnProfile& next) {
   for (const auto& [word, times] : next.no_dates_.words)
     no_dates_.add(word, times);
   for (std::size_t i = 0; i < dates_.size(); ++i) dates_[i] += next.dates_[i];
-  for (const auto& [value, times] : next.values_) {
-    const auto [found, is_new] = values_.try_emplace(value, 0);
-    if (!is_new) repeated_ = true;
-    found->second += times;
+  any_dates_ += next.any_dates_;
+  for (const ValueCounts::Entry& later : next.values_.entries()) {
+    ValueCounts::Entry& entry = values_.at(later.text);
+    if (entry.count > 0) repeated_ = true;
+    entry.count += later.count;
+    entry.settled = entry.count;
   }
   told_apart_ += next.told_apart_;
-  dated_ += next.dated_;
-  looked_at_ += next.looked_at_;
-  are_words_ = are_words_ || next.are_words_;
-  has_long_integers_ = has_long_integers_ || next.has_long_integers_;
   repeated_ = repeated_ || next.repeated_;
   overflowed_ = overflowed_ || next.overflowed_ || values_.size() > kMostValues;
   has_time_ = has_time_ || next.has_time_;
@@ -100,10 +99,8 @@ Json ColumnProfile::state() const {
           {"repeated", repeated_},
           {"told_apart", told_apart_},
           {"dates", dates_},
-          {"dated", dated_},
-          {"looked_at", looked_at_},
-          {"are_words", are_words_},
-          {"has_long_integers", has_long_integers_},
+          {"any_dates", any_dates_},
+          {"has_order", has_order_},
           {"has_time", has_time_},
           {"has_spaces", has_spaces_},
           {"longest", longest_},
@@ -131,8 +128,10 @@ ColumnProfile ColumnProfile::of_state(const JsonView& json) {
   all.quantiles_ = Quantiles::of_state(json.at("quantiles"));
   if (all.quantiles_.count() != all.numbers_)
     json.at("quantiles").fail("those of " + std::to_string(all.numbers_));
-  for (auto& [value, times] : counts_of(json.at("values")))
-    all.values_.emplace(std::move(value), times);
+  for (const auto& [value, times] : counts_of(json.at("values"))) {
+    ValueCounts::Entry& entry = all.values_.at(value);
+    entry.count = entry.settled = times;
+  }
   if (all.values_.size() > kMostValues)
     json.at("values").fail(std::to_string(kMostValues) + " at most");
   for (const auto& [word, times] : counts_of(json.at("no_numbers")))
@@ -146,10 +145,8 @@ ColumnProfile ColumnProfile::of_state(const JsonView& json) {
   if (dates.size() != all.dates_.size())
     json.at("dates").fail(std::to_string(all.dates_.size()) + " counts");
   all.dates_ = dates;
-  all.dated_ = count("dated");
-  all.looked_at_ = count("looked_at");
-  all.are_words_ = json.at("are_words").boolean();
-  all.has_long_integers_ = json.at("has_long_integers").boolean();
+  all.any_dates_ = count("any_dates");
+  all.has_order_ = json.at("has_order").boolean();
   all.has_time_ = json.at("has_time").boolean();
   all.has_spaces_ = json.at("has_spaces").boolean();
   all.longest_ = static_cast<std::size_t>(count("longest"));
@@ -158,8 +155,8 @@ ColumnProfile ColumnProfile::of_state(const JsonView& json) {
 }
 
 std::int64_t ColumnProfile::count_of(const std::string& value) const {
-  const auto found = values_.find(value);
-  return found == values_.end() ? 0 : found->second;
+  const ValueCounts::Entry* found = values_.find(value);
+  return found == nullptr ? 0 : found->count;
 }
 
 }  // namespace dl::vectorize

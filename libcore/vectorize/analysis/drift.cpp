@@ -73,12 +73,11 @@ bool has_classes(const ColumnProfile& column) {
 void add_number_bins(const ColumnProfile& before, const ColumnProfile& after,
                      Bins& bins) {
   constexpr int kBinsOfNumbers = 10;
-  std::vector<double> bounds;
-  for (int i = 1; i < kBinsOfNumbers; ++i) {
-    const double bound =
-        before.quantiles().at(static_cast<double>(i) / kBinsOfNumbers);
-    if (bounds.empty() || bound > bounds.back()) bounds.push_back(bound);
-  }
+  std::vector<double> places;
+  for (int i = 1; i < kBinsOfNumbers; ++i)
+    places.push_back(static_cast<double>(i) / kBinsOfNumbers);
+  std::vector<double> bounds = before.quantiles().at(places);
+  bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
   const auto one = before.quantiles().shares_up_to(bounds);
   const auto other = after.quantiles().shares_up_to(bounds);
   const double had = share(before.quantiles().count(), before.rows());

@@ -1,18 +1,73 @@
 #include "libcore/vectorize/analysis/quantiles.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 namespace dl::vectorize {
+namespace {
 
-void Quantiles::add(double value) {
-  levels_[0].push_back(value);
-  ++count_;
-  for (std::size_t i = 0; i < levels_.size() && levels_[i].size() >= kExact;
-       ++i)
-    if (levels_.size() > 1 || levels_[i].size() > kExact) compact(i);
+// Sorts by their bytes, the lowest first (radix sort): numbers that are told
+// apart by few of them, as of a table, in few passes.
+void sort_numbers(std::vector<double>& values) {
+  constexpr std::size_t kFew = 256, kBytes = 8, kSigns = 63;
+  if (values.size() < kFew) {
+    std::ranges::sort(values);
+    return;
+  }
+  std::vector<std::uint64_t> keys(values.size()), other(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto bits = std::bit_cast<std::uint64_t>(values[i]);
+    const std::uint64_t sign = bits >> kSigns;
+    keys[i] = bits ^ ((0 - sign) | std::uint64_t{1} << kSigns);
+  }
+  std::array<std::array<std::uint32_t, 256>, kBytes> counts{};
+  for (const std::uint64_t key : keys)
+    for (std::size_t byte = 0; byte < kBytes; ++byte)
+      ++counts[byte][(key >> (8 * byte)) & 255];
+  for (std::size_t byte = 0; byte < kBytes; ++byte) {
+    auto& places = counts[byte];
+    if (places[(keys[0] >> (8 * byte)) & 255] == keys.size()) continue;
+    std::uint32_t before = 0;
+    for (std::uint32_t& place : places) {
+      const std::uint32_t own = place;
+      place = before;
+      before += own;
+    }
+    for (const std::uint64_t key : keys)
+      other[places[(key >> (8 * byte)) & 255]++] = key;
+    keys.swap(other);
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint64_t sign = (keys[i] >> kSigns) ^ 1;
+    values[i] = std::bit_cast<double>(
+        keys[i] ^ ((0 - sign) | std::uint64_t{1} << kSigns));
+  }
+}
+
+}  // namespace
+
+void Quantiles::add(double value, std::int64_t times) {
+  count_ += times;
+  // A value of a level stands for as many as its bit.
+  for (std::size_t i = 0; times > 0; ++i, times >>= 1) {
+    if (levels_.size() == i) {
+      levels_.emplace_back();
+      odd_.push_back(false);
+    }
+    if ((times & 1) != 0) levels_[i].push_back(value);
+  }
+  if (moved_ == 0 ? levels_[0].size() > kExact
+                  : levels_[0].size() >= kMostOfLevel)
+    compact_full();
+}
+
+void Quantiles::compact_full() {
+  for (std::size_t i = 0; i < levels_.size(); ++i)
+    if (levels_[i].size() >= kMostOfLevel) compact(i);
 }
 
 void Quantiles::compact(std::size_t level) {
@@ -24,7 +79,7 @@ void Quantiles::compact(std::size_t level) {
   levels_[level].clear();
   // A rank moves by the weight of a value of this level at most.
   moved_ += std::int64_t{1} << level;
-  std::ranges::sort(values);
+  sort_numbers(values);
   if (values.size() % 2 == 1) {
     levels_[level].push_back(values.back());
     values.pop_back();
@@ -45,24 +100,29 @@ void Quantiles::merge(const Quantiles& next) {
                       next.levels_[i].end());
   count_ += next.count_;
   moved_ += next.moved_;
-  for (std::size_t i = 0; i < levels_.size(); ++i)
-    if (levels_[i].size() > kExact) compact(i);
+  std::size_t held = 0;
+  for (const auto& level : levels_) held += level.size();
+  if (held > kExact) compact_full();
 }
 
 std::vector<std::pair<double, std::int64_t>> Quantiles::weighted() const {
-  std::vector<std::pair<double, std::int64_t>> values;
-  for (std::size_t i = 0; i < levels_.size(); ++i)
-    for (const double value : levels_[i])
-      values.emplace_back(value, std::int64_t{1} << i);
-  std::ranges::sort(values);
-  return values;
+  std::vector<std::pair<double, std::int64_t>> all;
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    const auto before = std::ssize(all);
+    std::vector<double> values = levels_[i];
+    sort_numbers(values);
+    for (const double value : values)
+      all.emplace_back(value, std::int64_t{1} << i);
+    std::inplace_merge(all.begin(), all.begin() + before, all.end());
+  }
+  return all;
 }
 
 std::vector<double> Quantiles::shares_up_to(
     std::span<const double> bounds) const {
   std::vector<double> shares(bounds.size());
   if (count_ == 0) return shares;
-  const auto values = weighted();
+  const auto& values = weighted();
   std::int64_t before = 0;
   std::size_t at = 0;
   for (std::size_t i = 0; i < bounds.size(); ++i) {
@@ -73,21 +133,28 @@ std::vector<double> Quantiles::shares_up_to(
   return shares;
 }
 
-double Quantiles::at(double share) const {
-  if (count_ == 0) return std::numeric_limits<double>::quiet_NaN();
+std::vector<double> Quantiles::at(std::span<const double> shares) const {
+  std::vector<double> found(shares.size(),
+                            std::numeric_limits<double>::quiet_NaN());
+  if (count_ == 0) return found;
   const auto values = weighted();
-  const double rank = share * static_cast<double>(count_ - 1);
-  const double below = std::floor(rank);
+  std::vector<std::int64_t> ends;  // values up to each
+  std::int64_t before = 0;
+  for (const auto& [value, times] : values) ends.push_back(before += times);
   const auto value_at = [&](double place) {
-    double before = 0;
-    for (const auto& [value, times] : values) {
-      before += static_cast<double>(times);
-      if (before > place) return value;
-    }
-    return values.back().first;
+    const auto end =
+        std::ranges::upper_bound(ends, static_cast<std::int64_t>(place));
+    return end == ends.end()
+               ? values.back().first
+               : values[static_cast<std::size_t>(end - ends.begin())].first;
   };
-  const double low = value_at(below), high = value_at(below + 1);
-  return low == high ? low : low + (high - low) * (rank - below);
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const double rank = shares[i] * static_cast<double>(count_ - 1);
+    const double below = std::floor(rank);
+    const double low = value_at(below), high = value_at(below + 1);
+    found[i] = low == high ? low : low + (high - low) * (rank - below);
+  }
+  return found;
 }
 
 double Quantiles::error() const {

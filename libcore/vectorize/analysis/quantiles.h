@@ -19,8 +19,11 @@ namespace dl::vectorize {
 class Quantiles {
  public:
   static constexpr std::size_t kExact = 1 << 16;
+  // Values of a level from then on.
+  static constexpr std::size_t kMostOfLevel = 1 << 14;
 
-  void add(double value);
+  // times: how many such values.
+  void add(double value, std::int64_t times = 1);
   // Adds the values of the next rows.
   void merge(const Quantiles& next);
   // Shares of the values up to each bound, of bounds that rise; zeros without
@@ -28,7 +31,8 @@ class Quantiles {
   std::vector<double> shares_up_to(std::span<const double> bounds) const;
   // The value below which a share of 0..1 lies, between two neighbors in
   // proportion, as NumPy does it; NaN without values.
-  double at(double share) const;
+  double at(double share) const { return at(std::span(&share, 1))[0]; }
+  std::vector<double> at(std::span<const double> shares) const;
   // How far the rank of at() may be off, as a share; 0: it is exact.
   double error() const;
   std::int64_t count() const { return count_; }
@@ -41,6 +45,7 @@ class Quantiles {
 
  private:
   void compact(std::size_t level);
+  void compact_full();
   // Each value with how many it stands for, sorted.
   std::vector<std::pair<double, std::int64_t>> weighted() const;
   std::vector<std::vector<double>> levels_{1};

@@ -60,8 +60,11 @@ Json column_json(const ColumnProfile& column) {
   json["mean"] = column.mean();
   json["deviation"] = column.deviation();
   json["zeros"] = column.zeros();
-  for (const auto& [name, share] : kShares)
-    json["quantiles"][name] = column.quantiles().at(share);
+  std::vector<double> shares;
+  for (const auto& [name, share] : kShares) shares.push_back(share);
+  const auto quantiles = column.quantiles().at(shares);
+  for (std::size_t i = 0; i < quantiles.size(); ++i)
+    json["quantiles"][kShares[i].first] = quantiles[i];
   json["quantile_error"] = column.quantiles().error();
   json["histogram"] = histogram_of(column);
   return json;
@@ -127,15 +130,14 @@ class Alerts {
   // A long tail above that "log" would shorten: the upper 45 % of the values
   // reach three times as far as the lower ones, and with it no longer do.
   void look_at_skew(const ColumnProfile& column) {
-    constexpr double kLow = 0.05, kMedian = 0.5, kHigh = 0.95;
+    constexpr double kPlaces[] = {0.05, 0.5, 0.95};
     constexpr double kSkewed = 3, kStill = 4.5;
     constexpr std::size_t kFewValues = 20;
     if (!has_numbers(column) || column.min() < 0 ||
         (column.is_counted() && column.distinct() < kFewValues))
       return;
-    const double low = column.quantiles().at(kLow);
-    const double median = column.quantiles().at(kMedian);
-    const double high = column.quantiles().at(kHigh);
+    const auto at = column.quantiles().at(kPlaces);
+    const double low = at[0], median = at[1], high = at[2];
     const double far = (high - median) / (median - low);
     const double with_log = (std::log1p(high) - std::log1p(median)) /
                             (std::log1p(median) - std::log1p(low));

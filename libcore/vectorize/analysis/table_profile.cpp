@@ -8,8 +8,6 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
-#include "libcore/io/digest.h"
-#include "libcore/vectorize/recipe/records_digest.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -20,7 +18,8 @@ class TableProfiling {
   explicit TableProfiling(std::vector<std::string> missing_words) {
     table_.missing_words = std::move(missing_words);
     missing_.insert(table_.missing_words.begin(), table_.missing_words.end());
-    missing_.insert("");
+    for (const std::string& word : missing_)
+      longest_missing_ = std::max(longest_missing_, word.size());
   }
 
   // Columns in the order of a file, those of files behind it after them.
@@ -33,23 +32,35 @@ class TableProfiling {
   }
 
   void see(const Record& record) {
-    std::vector<bool> seen(table_.columns.size());
+    if (record.columns.names() != names_ ||
+        record.columns.size() != places_of_record_.size())
+      place(record);
+    if (placed_ < table_.columns.size())
+      seen_.assign(table_.columns.size(), false);
+    const bool compares = table_.rows < TableProfile::kMostCompared;
+    std::uint64_t digest = 0;
     for (std::size_t i = 0; i < record.columns.size(); ++i) {
-      const std::string& name = record.columns.name(i);
-      if (name == kPlaceColumn) continue;
-      const std::size_t place = place_of_column(name);
-      seen.resize(table_.columns.size());
+      const std::size_t place = places_of_record_[i];
+      if (place == kNoPlace) continue;
       const std::string_view text = trim(record.columns.value(i));
-      table_.columns[place].see(text, missing_.contains(text));
-      seen[place] = true;
+      const std::uint64_t own = value_digest(text);
+      table_.columns[place].see(text, is_missing(text), own);
+      // The sum does not depend on the order of the columns.
+      const std::uint64_t salted = own ^ salts_[place];
+      if (compares) digest += salted * (salted >> 32 | 1);
+      if (!seen_.empty()) seen_[place] = true;
     }
-    if (table_.rows < TableProfile::kMostCompared) compare(record);
-    for (std::size_t i = 0; i < seen.size(); ++i)
-      if (!seen[i]) table_.columns[i].see("", true);
+    if (compares && !digests_.insert(digest).second) ++table_.duplicates;
+    for (std::size_t i = 0; i < seen_.size(); ++i)
+      if (!seen_[i]) table_.columns[i].see("", true);
+    seen_.clear();
     ++table_.rows;
   }
 
-  TableProfile take() && { return std::move(table_); }
+  TableProfile take() && {
+    for (ColumnProfile& column : table_.columns) column.settle();
+    return std::move(table_);
+  }
 
  private:
   std::size_t place_of_column(const std::string& name) {
@@ -60,15 +71,37 @@ class TableProfiling {
     return found->second;
   }
 
-  void compare(const Record& record) {
-    io::Digest digest;
-    record_digest_.add_to(digest, record.columns);
-    if (!digests_.insert(digest.value()).second) ++table_.duplicates;
+  // Where the columns of records with these names go.
+  void place(const Record& record) {
+    names_ = record.columns.names();
+    places_of_record_.clear();
+    placed_ = 0;
+    for (std::size_t i = 0; i < record.columns.size(); ++i)
+      places_of_record_.push_back(
+          record.columns.name(i) == kPlaceColumn
+              ? kNoPlace
+              : place_of_column(record.columns.name(i)));
+    for (const std::size_t place : places_of_record_)
+      placed_ += place == kNoPlace ? 0 : 1;
+    for (std::size_t i = salts_.size(); i < table_.columns.size(); ++i)
+      salts_.push_back(value_digest(table_.columns[i].name()));
   }
+
+  bool is_missing(std::string_view text) const {
+    return text.empty() ||
+           (text.size() <= longest_missing_ && missing_.contains(text));
+  }
+
+  static constexpr std::size_t kNoPlace = static_cast<std::size_t>(-1);
 
   TableProfile table_;
   std::unordered_set<std::uint64_t> digests_;
-  ColumnsDigest record_digest_;
+  RecordColumns::Names names_;  // of the record before
+  std::vector<std::size_t> places_of_record_;
+  std::size_t placed_ = 0;            // of them that are columns
+  std::vector<std::uint64_t> salts_;  // of the columns
+  std::vector<bool> seen_;            // columns, where a record lacks some
+  std::size_t longest_missing_ = 0;
   std::map<std::string, std::size_t, std::less<>> places_;
   std::set<std::string, std::less<>> missing_;
 };

@@ -13,6 +13,9 @@ run_next '--split train=0.8,test=0.2'
 animals animals.csv
 dl-preprocess csv --header --label species animals.csv -o pets.dls
 run_next '--stratify'
+run_next '--folds'
+run_next '--balance'
+cat "$blocks/$next.err"
 
 awk 'BEGIN { print "patient,pulse,ill"
   for (i = 0; i < 90; ++i) print "p" i % 30 "," 60 + i % 7 "," i % 2 }' >visits.csv

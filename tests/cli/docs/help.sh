@@ -25,6 +25,7 @@ page_ends
 help_of dl-shard
 run_next '--shuffle'
 run_next '--split'
+run_next '--folds'
 for side in a b c; do cp data.dls $side.dls; done
 run_next '--zip'
 run_next '--verify'

@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "libcore/base/error.h"
+#include "libcore/base/json.h"
+
 namespace dl::vectorize::column_profile_test {
 namespace {
 
@@ -14,6 +17,7 @@ ColumnProfile column(const std::vector<std::string>& values,
                      const std::string& name = "x") {
   ColumnProfile all(name);
   for (const std::string& value : values) all.see(value, value.empty());
+  all.settle();
   return all;
 }
 
@@ -74,6 +78,52 @@ TEST_CASE("day and month may be either while no day is above twelve") {
                   "/2024");
   CHECK(column(low).has_other_date_format());
   CHECK_FALSE(column(with(low, {"13/01/2024"})).has_other_date_format());
+}
+
+TEST_CASE("words of which nearly every row has another are text") {
+  Words names, towns;
+  for (int i = 0; i < 60; ++i) {
+    names.push_back("name" + std::to_string(i % 55));
+    towns.push_back("town" + std::to_string(i % 25));
+  }
+  CHECK(column(names).type() == ColumnType::kText);
+  CHECK(column(towns).type() == ColumnType::kCategory);
+}
+
+TEST_CASE("words are a category though there are more than are told apart") {
+  ColumnProfile streets("street"), ids("key");
+  constexpr int kRows = 200'000, kStreets = 40'000;
+  for (int i = 0; i < kRows; ++i) {
+    streets.see("Street " + std::to_string(i * 7919LL % kStreets), false);
+    ids.see("key" + std::to_string(i), false);
+  }
+  streets.settle();
+  ids.settle();
+  CHECK_FALSE(streets.is_counted());
+  CHECK(streets.type() == ColumnType::kCategory);
+  CHECK(streets.top(1)[0].second == kRows / kStreets);
+  CHECK(ids.type() == ColumnType::kId);
+}
+
+TEST_CASE("profiles of parts make up that of all") {
+  const Words dated = dates("2024-%2$02d-%1$02d");
+  for (const Words& values :
+       {reals(), dated, Words{"1", "2", "3", "4"}, Words{"yes", "no", "", "no"},
+        with(reals(), {"unknown", "-"})}) {
+    const ColumnProfile all = column(values);
+    const auto half = std::ssize(values) / 2;
+    ColumnProfile parts = column({values.begin(), values.begin() + half});
+    parts.merge(column({values.begin() + half, values.end()}));
+    CHECK(parts.type() == all.type());
+    CHECK(parts.distinct() == all.distinct());
+    CHECK(parts.top(3) == all.top(3));
+    CHECK(parts.strays() == all.strays());
+    CHECK(parts.mean() == Approx(all.mean()));
+    CHECK(parts.deviation() == Approx(all.deviation()));
+    const Json state = parts.state();
+    const auto again = ColumnProfile::of_state(JsonView(state, Code::kData));
+    CHECK(again.state() == state);
+  }
 }
 
 }  // namespace dl::vectorize::column_profile_test

@@ -2,6 +2,11 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "libcore/base/error.h"
+#include "libcore/base/json.h"
 
 namespace dl::vectorize::quantiles_test {
 namespace {
@@ -39,6 +44,42 @@ TEST_CASE("quantiles of many values are as near as they say") {
   CHECK(all.error() < 0.001);
   for (const double share : {0.0, 0.01, 0.25, 0.5, 0.95, 1.0})
     CHECK(std::abs(all.at(share) / kNumbers - share) <= all.error());
+}
+
+TEST_CASE("values that come again count as often, also below zero") {
+  Quantiles often, each;
+  for (int i = -300; i < 300; ++i) {
+    const double value = i * 0.37;
+    const int times = 1 + (i + 300) % 7;
+    often.add(value, times);
+    for (int k = 0; k < times; ++k) each.add(value);
+  }
+  CHECK(often.count() == each.count());
+  for (const double share : {0.0, 0.1, 0.25, 0.5, 0.9, 1.0})
+    CHECK(often.at(share) == each.at(share));
+  const std::vector<double> bounds = {-200, -50.5, 0, 37, 200};
+  CHECK(often.shares_up_to(bounds) == each.shares_up_to(bounds));
+}
+
+TEST_CASE("quantiles of parts merge, and come back from a file") {
+  constexpr std::int64_t kParts = 4, kNumbers = 100'000;
+  Quantiles all;
+  for (std::int64_t part = 0; part < kParts; ++part) {
+    Quantiles own;
+    for (std::int64_t i = part; i < kNumbers; i += kParts)
+      own.add(static_cast<double>(i));
+    const Json state = own.state();
+    all.merge(Quantiles::of_state(JsonView(state, Code::kData)));
+  }
+  CHECK(all.count() == kNumbers);
+  CHECK(all.error() > 0);
+  CHECK(all.error() < 0.002);
+  for (const double share : {0.0, 0.01, 0.5, 0.99, 1.0})
+    CHECK(std::abs(all.at(share) / (kNumbers - 1) - share) <=
+          all.error() + 1.0 / kNumbers);  // a place counts from 0 or from 1
+  Json bad = all.state();
+  bad["count"] = 7;
+  CHECK_THROWS_AS(Quantiles::of_state(JsonView(bad, Code::kData)), Error);
 }
 
 }  // namespace dl::vectorize::quantiles_test
