@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libcore/base/display.h"
 #include "libcore/base/number_format.h"
 #include "libcore/plot/markup.h"
 #include "libcore/plot/page.h"
@@ -172,7 +173,7 @@ void add_correlations(Page& page, const Json& analysis) {
 
 std::string analysis_page(const Json& analysis, const std::string& recipe,
                           const std::string& title) {
-  constexpr std::size_t kManyColumns = 100;
+  constexpr std::size_t kManyColumns = 100, kMostAlerts = 500;
   const Json& columns = analysis.at("columns");
   const double rows = count_in(analysis, "rows");
   Page page(title);
@@ -191,10 +192,16 @@ std::string analysis_page(const Json& analysis, const std::string& recipe,
                                  : alert.at("column").get<std::string>();
     const auto sentence = alert.at("alert").get<std::string>();
     if (!alert.at("column").is_null()) of_column[name].push_back(sentence);
-    alerts.push_back({name, sentence});
+    alerts.push_back({clipped(name), sentence});
   }
   if (!alerts.empty()) {
     page.section("alerts", "Alerts");
+    if (alerts.size() > kMostAlerts) {
+      page.note("The first " + std::to_string(kMostAlerts) + " of " +
+                std::to_string(alerts.size()) +
+                "; each column below has its own.");
+      alerts.resize(kMostAlerts);
+    }
     page.table({"Column", "Alert"}, alerts, "Alerts");
   }
   add_correlations(page, analysis);

@@ -61,11 +61,11 @@ def agree(path):
             continue
         name = column["name"]
         table = f"read_csv('{path}')"
-        mean, deviation, rows = db.sql(
+        mean, deviation, rows = db.execute(
             f'select avg("{name}"::double), stddev_pop("{name}"::double), count("{name}") from {table}').fetchone()
         worst = max(worst, abs(column["mean"] - mean) / deviation, abs(column["deviation"] / deviation - 1))
         for share, value in column["quantiles"].items():
-            below, equal = db.sql(f'select count(*) filter ("{name}" < {value}), count(*) filter ("{name}" = {value}) '
+            below, equal = db.execute(f'select count(*) filter ("{name}" < {value}), count(*) filter ("{name}" = {value}) '
                                   f"from {table}").fetchone()
             share = float(share[:-1]) / 100
             off = max(off, below / rows - share, share - (below + equal + 1) / rows)

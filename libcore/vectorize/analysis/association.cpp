@@ -250,6 +250,7 @@ std::map<std::string, Association> associations_with(const ColumnProfile& label,
   struct Paired {
     ColumnReading column;
     std::unique_ptr<Pairing> pairing;
+    std::unique_ptr<Pairing> of_missing;  // or null
   };
   std::vector<Paired> pairs;
   for (const ColumnProfile& column : table.columns) {
@@ -258,17 +259,33 @@ std::map<std::string, Association> associations_with(const ColumnProfile& label,
     if (&column == &label || (!is_measure && !is_classed(column))) continue;
     ColumnReading read(column, is_measure);
     auto pairing = pairing_of(read, reading);
-    pairs.push_back({std::move(read), std::move(pairing)});
+    auto of_missing =
+        is_measure && !is_number && column.missing() > 0
+            ? std::make_unique<ClassPairing>(2, reading.classes().size())
+            : nullptr;
+    pairs.push_back(
+        {std::move(read), std::move(pairing), std::move(of_missing)});
   }
   for (Record record; source.next(record);) {
     if (!record.problem.empty()) continue;
     const RowValue of_label = reading.of(record, missing);
-    for (Paired& pair : pairs)
-      pair.pairing->add(pair.column.of(record, missing), of_label);
+    for (Paired& pair : pairs) {
+      RowValue value = pair.column.of(record, missing);
+      pair.pairing->add(value, of_label);
+      value.of_classes = value.is_missing ? 1 : 0;
+      if (pair.of_missing) pair.of_missing->add(value, of_label);
+    }
   }
-  for (const Paired& pair : pairs)
-    if (const auto result = pair.pairing->result())
-      all.emplace(pair.column.name(), *result);
+  for (const Paired& pair : pairs) {
+    const auto result = pair.pairing->result();
+    const auto of_missing = pair.of_missing ? pair.of_missing->result()
+                                            : std::optional<Association>();
+    if (result)
+      all.emplace(pair.column.name(), *result).first->second.of_missing =
+          of_missing ? of_missing->value : 0;
+    else if (of_missing)  // all numbers are of one class
+      all.emplace(pair.column.name(), *of_missing);
+  }
   return all;
 }
 

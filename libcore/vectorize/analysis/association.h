@@ -21,6 +21,10 @@ struct Association {
   // class, and so are together those behind the 50 most frequent.
   const char* measure;
   double value;
+  // Cramér's V of whether a number is missing with the classes of the label; 0:
+  // none is, the label is a number, or this is the value, as all numbers are of
+  // one class.
+  double of_missing = 0;
 };
 // "Pearson's r", "Cramér's V", ...
 std::string measure_text(const std::string& measure);

@@ -1,6 +1,7 @@
 // Profiles of columns that are merged, saved and loaded.
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "libcore/base/display.h"
@@ -11,6 +12,7 @@ namespace dl::vectorize {
 namespace {
 
 constexpr std::int64_t kMostRows = std::int64_t{1} << 53;
+constexpr double kMostSquares = 1e96;
 
 using CountedValues = std::vector<std::pair<std::string, std::int64_t>>;
 
@@ -26,6 +28,14 @@ CountedValues counts_of(const JsonView& json) {
     all[i] = {json.at(i).at(0).string(),
               json.at(i).at(1).integer(1, kMostRows)};
   return all;
+}
+
+// As large as numbers of a column may be.
+double column_number(const JsonView& json) {
+  const double value = json.number();
+  if (std::abs(value) > std::numeric_limits<float>::max())
+    json.fail("a number that 32 bits can hold");
+  return value;
 }
 
 }  // namespace
@@ -118,12 +128,15 @@ ColumnProfile ColumnProfile::of_state(const JsonView& json) {
   all.integers_ = json.at("integers").integer(0, all.numbers_);
   all.booleans_ = json.at("booleans").integer(0, all.present());
   all.zeros_ = json.at("zeros").integer(0, all.numbers_);
-  all.min_ = json.at("min").number();
-  all.max_ = json.at("max").number();
-  all.mean_ = json.at("mean").number();
+  all.min_ = column_number(json.at("min"));
+  all.max_ = column_number(json.at("max"));
+  all.mean_ = column_number(json.at("mean"));
   all.squares_ = json.at("squares").number();
-  all.first_ = json.at("first").number();
-  all.last_ = json.at("last").number();
+  if (all.max_ < all.min_) json.at("max").fail("no less than min");
+  if (!(all.squares_ >= 0 && all.squares_ <= kMostSquares))
+    json.at("squares").fail("a number from 0 to 1e96");
+  all.first_ = column_number(json.at("first"));
+  all.last_ = column_number(json.at("last"));
   all.counts_up_ = json.at("counts_up").boolean();
   all.quantiles_ = Quantiles::of_state(json.at("quantiles"));
   if (all.quantiles_.count() != all.numbers_)

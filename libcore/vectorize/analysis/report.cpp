@@ -104,10 +104,13 @@ class Alerts {
   // Looks at the column of the last look_at().
   void look_at_leak(const Association& with_label, const std::string& label) {
     constexpr double kLeak = 0.98;
+    const std::string leak = "may be a leak of the label: ";
     if (std::abs(with_label.value) >= kLeak)
-      add("may be a leak of the label: its " +
-          measure_text(with_label.measure) + " with " + in_quotes(label) +
-          format(" is %.3f", with_label.value));
+      add(leak + "its " + measure_text(with_label.measure) + " with " +
+          in_quotes(label) + format(" is %.3f", with_label.value));
+    if (with_label.of_missing >= kLeak)
+      add(leak + "where it is missing tells " + in_quotes(label) +
+          format(", by Cramér's V of %.3f", with_label.of_missing));
   }
 
  private:

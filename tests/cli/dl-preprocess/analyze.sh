@@ -19,11 +19,12 @@ echo '== alerts'
 } >odd.csv
 dl-preprocess analyze --label y odd.csv | sed -n '/^alerts/,/^$/p'
 {
-  echo 'id,town,tail,two_humps,few,mixed,out,y'
+  echo 'id,town,tail,two_humps,few,mixed,out,boat,body,y'
   awk 'BEGIN { for (i = 0; i < 400; ++i) {
     u = (i * 7919 % 400 + 0.5) / 400; y = i % 10 < 3 ? "yes" : "no"
-    printf "%d,town%d,%.4f,%.4f,%d,%s,%d,%s\n", i, i * 11 % 350, -20 * log(1 - u),
-      (i % 3 ? 10 : 0) + u, i % 20 ? i % 2 : 9, i % 3 ? "w" i % 5 : i % 7, 1000 * (y == "yes") + i % 5, y } }'
+    printf "%d,town%d,%.4f,%.4f,%d,%s,%d,%s,%s,%s\n", i, i * 11 % 350, -20 * log(1 - u),
+      (i % 3 ? 10 : 0) + u, i % 20 ? i % 2 : 9, i % 3 ? "w" i % 5 : i % 7, 1000 * (y == "yes") + i % 5,
+      (y == "yes" ? i % 13 : ""), (y == "no" || i == 10 ? i % 17 : ""), y } }'
 } >kinds.csv
 dl-preprocess analyze --label y kinds.csv >kinds.txt
 sed -n '/^correlations/,/^recipe/p' kinds.txt

@@ -16,7 +16,7 @@ for i in small other; do
   ids x-fold1-000.dls >one
   ids $i-fold1-000.dls | cmp -s one - && echo "$i: the same" || echo "$i: others"
 done
-dl-shard -q --folds 11 -o many pets.dls && ls many-* | head -n 2
+dl-shard -q --folds 11 -o many pets.dls && printf '%s\n' many-* | head -n 2
 echo '== groups, order, numbers to predict'
 dl-shard -q --folds 3 --group 1 -o group pets.dls
 for i in 1 2 3; do ids group-fold$i-000.dls | awk '{ print int($1 / 4) }' | sort -u; done | sort | uniq -d
