@@ -139,8 +139,17 @@ void ColumnProfile::understand(std::string_view text, std::int64_t times) {
   longest_ = std::max(longest_, text.size());
   bytes_ += std::ssize(text) * times;
   has_spaces_ = has_spaces_ || text.find(' ') != std::string_view::npos;
+  if (!are_words_) see_kind(text, times);
+}
+
+void ColumnProfile::see_kind(std::string_view text, std::int64_t times) {
   double value = 0;
   if (is_number(text, value)) {
+    const bool is_long = is_long_integer(text, value);
+    has_long_integers_ = has_long_integers_ || is_long;
+    if (is_long ||
+        (value == std::floor(value) && std::abs(value) < kMostExactInteger))
+      integers_ += times;
     see_number(value, times);
   } else {
     no_numbers_.add(text, times);
@@ -150,11 +159,8 @@ void ColumnProfile::understand(std::string_view text, std::int64_t times) {
 }
 
 void ColumnProfile::see_number(double value, std::int64_t times) {
-  constexpr double kMostInteger = 9007199254740992;  // 2^53
   if (numbers_ == 0) min_ = max_ = value;
   numbers_ += times;
-  if (value == std::floor(value) && std::abs(value) < kMostInteger)
-    integers_ += times;
   if (value == 0) zeros_ += times;
   min_ = std::min(min_, value);
   max_ = std::max(max_, value);
@@ -166,9 +172,10 @@ void ColumnProfile::see_number(double value, std::int64_t times) {
 }
 
 void ColumnProfile::see_date(std::string_view text, std::int64_t times) {
-  constexpr std::size_t kShortest = 8, kLongest = 40;
+  constexpr std::size_t kShortest = 6, kLongest = 40;
   if (no_dates_.words.size() > kMostStrays) return;  // it is another column
   bool any = false;
+  looked_at_ += times;
   // A format that did not fit a date before is none of the column.
   if (text.size() >= kShortest && text.size() <= kLongest)
     for (const bool fits : {true, false})
@@ -197,6 +204,11 @@ const char* ColumnProfile::date_format() const {
              ? nullptr
              : known_date_formats()[static_cast<std::size_t>(found -
                                                              dates_.begin())];
+}
+
+bool ColumnProfile::has_mixed_dates() const {
+  return date_format() == nullptr && !are_nearly_numbers() && any_dates_ > 0 &&
+         2 * any_dates_ >= looked_at_;
 }
 
 bool ColumnProfile::has_other_date_format() const {

@@ -47,6 +47,8 @@ class ColumnProfile {
   }
   // digest: value_digest() of the text.
   void see(std::string_view text, bool is_missing, std::uint64_t digest);
+  // Its values are words of a category, whatever they look like.
+  void declare_words() { are_words_ = true; }
   // Brings statistics up to date, as whatever asks for them wants them.
   void settle();
   void see_missing(std::int64_t rows) { rows_ += rows, missing_ += rows; }
@@ -75,6 +77,8 @@ class ColumnProfile {
   double mean() const { return mean_; }
   double deviation() const;  // of the population
   std::int64_t zeros() const { return zeros_; }
+  // Integers that a double rounds.
+  bool has_long_integers() const { return has_long_integers_; }
   const Quantiles& quantiles() const { return quantiles_; }
   // Few words among numbers or dates, which are more likely missing values.
   std::vector<std::string> strays() const;
@@ -82,6 +86,8 @@ class ColumnProfile {
   // Format of dates; null: not all values but strays are dates of one format.
   const char* date_format() const;
   bool has_other_date_format() const;  // day and month may be swapped
+  // Most values are dates, and not of one format.
+  bool has_mixed_dates() const;
   bool has_time() const { return has_time_; }
 
   std::size_t longest() const { return longest_; }  // bytes
@@ -99,6 +105,7 @@ class ColumnProfile {
 
  private:
   // times: rows with this value.
+  void see_kind(std::string_view text, std::int64_t times);
   void see_number(double value, std::int64_t times);
   void see_date(std::string_view text, std::int64_t times);
   void understand(std::string_view text, std::int64_t times);
@@ -126,11 +133,14 @@ class ColumnProfile {
   Quantiles quantiles_;
   ValueCounts values_;
   Others no_numbers_, no_dates_;
+  bool are_words_ = false;  // whatever they look like
+  bool has_long_integers_ = false;
   bool overflowed_ = false;
   bool repeated_ = false;            // before it overflowed
   std::int64_t told_apart_ = 0;      // rows with one of the values
   std::vector<std::int64_t> dates_;  // values of each of known_date_formats()
   std::int64_t any_dates_ = 0;       // of any of them
+  std::int64_t looked_at_ = 0;       // of which that is known
   bool has_time_ = false, has_spaces_ = false;
   std::size_t longest_ = 0;
   std::int64_t bytes_ = 0;

@@ -69,6 +69,9 @@ void ColumnProfile::merge(const ColumnProfile& next) {
     no_dates_.add(word, times);
   for (std::size_t i = 0; i < dates_.size(); ++i) dates_[i] += next.dates_[i];
   any_dates_ += next.any_dates_;
+  looked_at_ += next.looked_at_;
+  are_words_ = are_words_ || next.are_words_;
+  has_long_integers_ = has_long_integers_ || next.has_long_integers_;
   for (const ValueCounts::Entry& later : next.values_.entries()) {
     ValueCounts::Entry& entry = values_.at(later.text);
     if (entry.count > 0) repeated_ = true;
@@ -110,6 +113,9 @@ Json ColumnProfile::state() const {
           {"told_apart", told_apart_},
           {"dates", dates_},
           {"any_dates", any_dates_},
+          {"looked_at", looked_at_},
+          {"are_words", are_words_},
+          {"has_long_integers", has_long_integers_},
           {"has_order", has_order_},
           {"has_time", has_time_},
           {"has_spaces", has_spaces_},
@@ -159,6 +165,9 @@ ColumnProfile ColumnProfile::of_state(const JsonView& json) {
     json.at("dates").fail(std::to_string(all.dates_.size()) + " counts");
   all.dates_ = dates;
   all.any_dates_ = count("any_dates");
+  all.looked_at_ = count("looked_at");
+  all.are_words_ = json.at("are_words").boolean();
+  all.has_long_integers_ = json.at("has_long_integers").boolean();
   all.has_order_ = json.at("has_order").boolean();
   all.has_time_ = json.at("has_time").boolean();
   all.has_spaces_ = json.at("has_spaces").boolean();
