@@ -80,7 +80,7 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
       opt.refuse_section(title, "does not go with --replay");
     opt.refuse({"net", "init", "reset", "data", "data-list", "eval-data",
                 "normalize", "run", "fresh", "dry-run", "preview-augment",
-                "estimate", "plot", "summary"},
+                "estimate", "plot", "summary", "tensorboard"},
                "does not go with --replay");
     if (opt.given("step") && m.step < 0)
       throw dl::Error{dl::Code::kUsage,
@@ -94,12 +94,14 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
   if (!m.init.empty())
     opt.refuse({"normalize"}, "does not go with --init: its model has one");
   if (m.estimate)
-    opt.refuse({"dry-run", "preview-augment", "plot", "summary"},
+    opt.refuse({"dry-run", "preview-augment", "plot", "summary", "tensorboard"},
                "does not go with --estimate");
   if (!m.preview_augment.empty())
-    opt.refuse({"dry-run", "plot", "summary"},
+    opt.refuse({"dry-run", "plot", "summary", "tensorboard"},
                "does not go with --preview-augment");
-  if (m.dry_run) opt.refuse({"plot", "summary"}, "does not go with --dry-run");
+  if (m.dry_run)
+    opt.refuse({"plot", "summary", "tensorboard"},
+               "does not go with --dry-run");
   check_workers(opt, m);
   if (!m.estimate) check_exchange(opt, m);  // that looks at every mode
 }
@@ -165,8 +167,12 @@ int main(int argc, char** argv) {
               "draw the run while it lasts, on a page that dl-plot serves; 0: "
               "any free port; address: default 127.0.0.1");
         o.add("summary", &args.master.summary, "COUNT",
-              "mini-batches between two summaries of parameters in the "
-              "history: norms, changes and histograms by layer; 0: none");
+              "mini-batches between two summaries in the history: norms and "
+              "histograms by layer, of parameters, their changes, gradients "
+              "and activations; 0: none");
+        o.add("tensorboard", &args.master.tensorboard, "DIR",
+              "folder for TensorBoard, written while the run lasts, by dl-plot "
+              "--tensorboard --follow");
         o.flag("json", &args.json,
                "print the summary at the end, or of --dry-run, as JSON");
       },

@@ -14,6 +14,7 @@
 #include "libcore/nn/data/batch.h"
 #include "libcore/nn/data/targets.h"
 #include "libcore/nn/lane/lane.h"
+#include "libcore/nn/lane/with_threads.h"
 #include "libcore/nn/model/initialise.h"
 #include "libcore/nn/plan/plan.h"
 #include "libcore/nn/plan/value_memory.h"
@@ -43,20 +44,6 @@ std::unique_ptr<device::LaneSum> sum_of(
   return devices.front()->lane_sum(lanes);
 }
 
-// A device has the team's threads for as long as this lives.
-class WithThreads {
- public:
-  WithThreads(device::Device& device, LaneTeam& team) : device_(device) {
-    device.use(&team.threads());
-  }
-  ~WithThreads() { device_.use(nullptr); }
-  WithThreads(const WithThreads&) = delete;
-  WithThreads& operator=(const WithThreads&) = delete;
-
- private:
-  device::Device& device_;
-};
-
 }  // namespace
 
 // Tasks are made once and read the arguments of the call in progress from
@@ -73,6 +60,7 @@ struct Network::State {
   void gradient_task(int lane);
   void gradient_apart(int lane);
   void step_task(int lane);
+  void show_gradient();
   void note_found(int lane, std::int64_t from);
   void gather(int lane, std::int64_t from, std::int64_t end);
   void judge() { update_plan.judge(device(0), losses, most_loss); }
@@ -146,6 +134,7 @@ struct Network::State {
   device::UpdateTo to = device::UpdateTo::kGradient;
   double most_loss = 0;
   const UpdateSink* sink = nullptr;
+  const Watch* watched = nullptr;
   const GradientSink* gradient_sink = nullptr;
   std::vector<std::int64_t> gathered_from;  // by lane
   std::span<const Part> inputs;
@@ -257,9 +246,18 @@ void Network::State::gradient_apart(int lane) {
 void Network::State::step_task(int lane) {
   gradient_task(lane);
   team.barrier(lane);
-  if (lane == 0) judge();
+  if (lane == 0) {
+    judge();
+    show_gradient();
+  }
   team.barrier(lane);
   write_update(lane, true);
+}
+
+void Network::State::show_gradient() {
+  if (watched == nullptr || gradients[0].dtype != tensor::DType::kF32) return;
+  const auto here = device(0).on_host(gradients[0]);
+  if (!here.empty()) watched->gradient(here);
 }
 
 void Network::State::write_update(int lane, bool guarded) {
@@ -446,6 +444,7 @@ double Network::compute_gradient(const Batch& batch, const Position& at,
   s.begin_device_step(segment, Goal::kGradient);
   s.team.run(s.compute_gradient);
   s.judge();
+  s.show_gradient();
   s.end_device_step();
   const UpdatePlan::StepResult found = s.update_plan.found(device());
   s.gradient_finite = found.gradient_finite;
@@ -469,6 +468,11 @@ Network::StepResult Network::step(const Batch& batch, const Position& at,
   s.update_plan.judge_written(device());
   s.end_device_step();
   return s.found();
+}
+
+void Network::watch(const Watch* watch) {
+  state_->watched = watch;
+  state_->lanes[0]->watch(watch);
 }
 
 bool Network::gradient_is_finite() const { return state_->gradient_finite; }

@@ -30,6 +30,7 @@
 #include "libcore/nn/config/config.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/mini_batch.h"
+#include "libcore/nn/watch.h"
 #include "libcore/tensor/tensor.h"
 
 namespace dl::nn {
@@ -127,6 +128,9 @@ class Network {
   // Returns whether the parameters and the updater's state are finite; if not,
   // neither is of use.
   bool apply_update(const Position& at);
+  // Shows the steps of training from now on; null: no more.  What is watched
+  // outlives them.
+  void watch(const Watch* watch);
 
   // l1 |w| + l2/2 w^2 over all parameters: made small beside the loss, and no
   // part of any loss that is reported.

@@ -68,6 +68,8 @@ void Coordinator::take(Member& member, const Message& message) {
       return take_ready(member, Ready::from_message(message));
     case MessageType::kBeat:
       return take_beat(member, Beat::from_message(message));
+    case MessageType::kSpreads:
+      return take_spreads(member, Spreads::from_message(message));
     case MessageType::kListening:
       return feed_tree_.take(member, Listening::from_message(message));
     case MessageType::kFed:
@@ -94,7 +96,8 @@ void Coordinator::take_ready(Member& member, Ready ready) {
                      " of the shards; their records are sent to it");
 }
 
-void Coordinator::take_beat(Member& member, const Beat& beat) {
+// beats: what a message counts for.
+void Coordinator::count_beats(Member& member, int beats) const {
   // Careful workers send one before each mini-batch and wait for its answer,
   // which takes longer than a 20,000th of a second.
   constexpr int kMostBeats = 20000;
@@ -102,10 +105,20 @@ void Coordinator::take_beat(Member& member, const Beat& beat) {
     member.second_began = context_.now;
     member.beats = 0;
   }
-  if (++member.beats > kMostBeats)
+  if ((member.beats += beats) > kMostBeats)
     throw Error{
         Code::kProtocol,
         "Beat: more than " + std::to_string(kMostBeats) + " in a second"};
+}
+
+void Coordinator::take_spreads(Member& member, const Spreads& spreads) {
+  constexpr int kBeatsOfSpreads = 1000;
+  count_beats(member, kBeatsOfSpreads);
+  if (context_.take_spreads) context_.take_spreads(spreads);
+}
+
+void Coordinator::take_beat(Member& member, const Beat& beat) {
+  count_beats(member, 1);
   if (beat.feed > context_.feed.number())
     throw Error{Code::kProtocol, "Beat: its feed is ahead of ours"};
   context_.note_exchange(member, beat.exchange);

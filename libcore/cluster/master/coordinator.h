@@ -60,6 +60,8 @@ class Coordinator {
  private:
   void take(Member& member, const Message& message);
   void take_ready(Member& member, Ready ready);
+  void count_beats(Member& member, int beats) const;
+  void take_spreads(Member& member, const Spreads& spreads);
   void take_beat(Member& member, const Beat& beat);
   void take_leave(Member& member, const Leave& leave);
   void note_return(const Member& member, const char* how);

@@ -11,7 +11,6 @@
 
 #include "libcore/base/clock.h"
 #include "libcore/base/failpoint.h"
-#include "libcore/base/parallel.h"
 #include "libcore/base/readable.h"
 #include "libcore/cluster/loading/batches.h"
 #include "libcore/cluster/master/coordinator.h"
@@ -20,7 +19,8 @@
 #include "libcore/cluster/master/health/own_loss.h"
 #include "libcore/cluster/master/health/watchdog.h"
 #include "libcore/cluster/master/launch/launched_workers.h"
-#include "libcore/cluster/master/launch/plot_server.h"
+#include "libcore/cluster/master/launch/plot_processes.h"
+#include "libcore/cluster/master/launch/worker_threads.h"
 #include "libcore/cluster/master/link/master_socket.h"
 #include "libcore/cluster/master/members/shutdown.h"
 #include "libcore/cluster/master/progress_line.h"
@@ -46,9 +46,6 @@ constexpr double kLongTurn = 0.5;
 constexpr int kSilence = 10;
 // For their Leave, after Stop, also of those that are connecting again.
 constexpr double kFarewellSeconds = 5;
-// The least work of a thread in a mini-batch, forward, that is worth waking it:
-// below it two threads took longer than one.
-constexpr double kFlopsForThread = 500'000;
 constexpr double kWorkersLeave = 10;  // seconds for workers to end
 
 // One start of a master over its run directory.
@@ -65,7 +62,6 @@ class Master {
   void tell_waiting();
   Sizes sizes() const;
   void begin_history();
-  int threads_of_worker() const;
   void tell_alone() const;
   std::vector<RouterSocket::Incoming> start_workers();
   void choose(std::span<const RouterSocket::Incoming> first);
@@ -101,7 +97,7 @@ class Master {
   std::optional<RunContext> context_;
   std::optional<Coordinator> coordinator_;
   std::optional<LaunchedWorkers> crew_;
-  std::optional<PlotServer> plot_;
+  std::optional<PlotProcesses> plots_;
   std::optional<ParameterSummary> summary_;
   bool stopping_ = false;
   // With --estimate, or before a run whose mode is to be chosen.
@@ -212,17 +208,7 @@ void Master::begin_history() {
              {"pid", ::getpid()}};
   if (!plan_.stage.empty()) event["stage"] = plan_.stage;
   events_->write(store_.known() ? "resume" : "start", event);
-  if (!options_.plot.empty() && !state_.finished)
-    plot_.emplace(options_.plot, store_.path(), log_);
-}
-
-// As many as the cores allow and the work of a mini-batch keeps busy.
-int Master::threads_of_worker() const {
-  if (options_.threads > 0) return static_cast<int>(options_.threads);
-  const auto workers = std::max(1, static_cast<int>(options_.local));
-  const double useful = plan_.flops_per_batch() / kFlopsForThread;
-  const int cores = std::max(1, available_cores() / workers);
-  return useful < cores ? std::max(1, static_cast<int>(useful)) : cores;
+  if (!state_.finished) plots_.emplace(options_, store_.path(), log_);
 }
 
 // The workers of this host as --mode auto has them.
@@ -232,7 +218,7 @@ void Master::tell_alone() const {
     log_(Level::kInfo,
          "auto: one worker trains by itself, exactly; nothing is exchanged");
   if (options_.merged < 2) return;
-  const int threads = threads_of_worker();
+  const int threads = threads_of_worker(options_, plan_);
   log_(Level::kInfo,
        "auto: " + workers + " local workers are one process with " +
            std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
@@ -248,7 +234,7 @@ std::vector<RouterSocket::Incoming> Master::start_workers() {
   if (started_workers(options_) == 0) return {};
   tell_alone();
   crew_.emplace(options_, socket_.socket(), socket_.endpoint_for_others(),
-                threads_of_worker(), log_);
+                threads_of_worker(options_, plan_), log_);
   waiting_since_ = monotonic_seconds();
   if (auto first = crew_->first_word(*link_, limits_of(options_).wait))
     return {*first};
@@ -342,9 +328,11 @@ void Master::start() {
   if (!socket_.socket().public_key().empty() &&
       context_->limits.topology != Topology::kStar)
     tree_key_ = make_key_pair().secret_key;
-  if (options_.summary > 0 && !measuring_)
+  if (options_.summary > 0 && !measuring_) {
     summary_.emplace(plan_.model.config, plan_.batches_per_epoch(),
                      plan_.settings.batch, options_.summary);
+    context_->take_spreads = [this](const Spreads& s) { summary_->take(s); };
+  }
   const double now = monotonic_seconds();
   coordinator_.emplace(*context_, hooks(), now, waiting_since_.value_or(now));
   if (!measuring_) advise();
@@ -516,6 +504,7 @@ Hooks Master::hooks() {
     welcome.silence_ms =
         std::lround(1000 * kSilence * plan_.limits(options_).lost_after);
     welcome.tree_key = tree_key_;
+    welcome.summary = measuring_ ? 0 : options_.summary;
     return welcome;
   };
   hooks.save = [this] {

@@ -94,6 +94,8 @@ struct RunContext {
   // The same of the parameters that the run began with.
   std::function<std::optional<OwnLoss>()> loss_at_start =
       []() -> std::optional<OwnLoss> { return std::nullopt; };
+  // Takes Spreads of workers; empty: they are not asked for.
+  std::function<void(const Spreads&)> take_spreads;
   std::optional<Error> failure;     // see fail()
   std::optional<Error> gone_wrong;  // see result_handler.h; names no remedy
   bool save_soon = false;           // a checkpoint is due now

@@ -53,6 +53,7 @@
 #include <vector>
 
 #include "libcore/cluster/protocol/message_averaging.h"
+#include "libcore/cluster/protocol/message_history.h"
 #include "libcore/cluster/protocol/message_limits.h"
 #include "libcore/cluster/protocol/message_sharing.h"
 #include "libcore/cluster/protocol/message_sync.h"
@@ -105,12 +106,11 @@ struct Welcome {
   Json metadata;  // metadata of the data set, data::Metadata::to_strings()
   std::vector<ShardInfo> training, evaluation;
   std::int64_t heartbeat_ms = 2000;
-  // The worker takes a master that is silent for so long to be lost.
-  std::int64_t silence_ms = 60000;
+  std::int64_t silence_ms = 60000;  // after which a master is lost
   Takes takes;
   Sizes sizes;  // sizes of a replica, from which limits of messages follow
-  // Secret key that all workers of the run share, Z85; "" without CURVE.
-  std::string tree_key;
+  std::string tree_key;      // secret key of all workers, Z85; "" without CURVE
+  std::int64_t summary = 0;  // each so-manieth mini-batch is for Spreads
 
   Message to_message() const;
   static Welcome from_message(const Message& message);

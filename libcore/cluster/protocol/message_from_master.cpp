@@ -72,7 +72,8 @@ Message Welcome::to_message() const {
            {"parameters", sizes.parameters},
            {"statistics", sizes.statistics},
            {"updater_state", sizes.updater_state},
-           {"tree_key", tree_key}},
+           {"tree_key", tree_key},
+           {"summary", summary}},
           {}};
 }
 
@@ -82,7 +83,7 @@ Welcome Welcome::from_message(const Message& message) {
       {"run", "worker", "name", "network", "normalizer", "target_normalizer",
        "settings", "metadata", "training", "evaluation", "heartbeat_ms",
        "silence_ms", "max_frame", "max_message", "parameters", "statistics",
-       "updater_state", "tree_key"});
+       "updater_state", "tree_key", "summary"});
   Welcome welcome;
   welcome.run = body.at("run").string();
   if (welcome.run.size() != 32 ||
@@ -109,6 +110,7 @@ Welcome Welcome::from_message(const Message& message) {
   welcome.tree_key = text_of(body, "tree_key", 40);
   if (!welcome.tree_key.empty() && welcome.tree_key.size() != 40)
     body.at("tree_key").fail("40 characters, or none");
+  welcome.summary = count_of(body, "summary");
   return welcome;
 }
 

@@ -213,6 +213,38 @@ Beat Beat::from_message(const Message& message) {
   return beat;
 }
 
+Message Spreads::to_message() const {
+  Json all = Json::object();
+  for (const auto& [name, layer] : layers) {
+    Json& one = all[name] = Json::object();
+    if (!layer.gradients.empty()) one["gradients"] = layer.gradients.to_json();
+    if (!layer.activations.empty())
+      one["activations"] = layer.activations.to_json();
+  }
+  return {MessageType::kSpreads, {{"layers", std::move(all)}}, {}};
+}
+
+Spreads Spreads::from_message(const Message& message) {
+  const JsonView body =
+      open_body(message, MessageType::kSpreads, 0, {"layers"});
+  object_of(body, "layers");
+  const JsonView all = body.at("layers");
+  Spreads spreads;
+  for (const auto& [name, value] : all.raw().items()) {
+    const JsonView one = all.at(name);
+    if (!value.is_object()) one.fail("an object");
+    one.only({"gradients", "activations"});
+    LayerCounts& layer = spreads.layers[name];
+    if (one.has("gradients"))
+      layer.gradients = ValueCounts::from_json(one.at("gradients"));
+    if (one.has("activations"))
+      layer.activations = ValueCounts::from_json(one.at("activations"));
+  }
+  if (spreads.layers.size() > kMostLayers)
+    all.fail("at most " + std::to_string(kMostLayers) + " layers");
+  return spreads;
+}
+
 Message Fetch::to_message() const {
   return {MessageType::kFetch,
           {{"evaluation", evaluation}, {"shard", shard}, {"record", record}},

@@ -6,11 +6,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "libcore/base/json.h"
+#include "libcore/cluster/protocol/message.h"
 #include "libcore/cluster/run_dir/events.h"
 #include "libcore/cluster/run_dir/run_state.h"
 #include "libcore/nn/config/config.h"
@@ -19,7 +21,8 @@ namespace dl::cluster {
 
 // Norm, mean and histogram of numbers.
 struct Spread {
-  static constexpr std::size_t kBins = 20;
+  // kMost: values that are counted; of more every so-manieth.
+  static constexpr std::size_t kBins = 20, kMost = 16384;
   static Spread of(std::span<const float> values);
   // {"norm", "mean", "low", "high", "counts"}: equal parts from low to high.
   Json to_json() const;
@@ -37,8 +40,12 @@ class ParameterSummary {
                    std::int64_t batches_per_epoch, std::int64_t batch,
                    std::int64_t every);
 
+  // Adds how gradients and activations in a worker are spread, for the next
+  // summary.  Names that are no layer's are left out.
+  void take(const Spreads& spreads);
+
   // The fields of an event "summary" if one is due: the parameters of each
-  // layer, and their change since the last summary.
+  // layer, their change since the last summary, and what take() was given.
   std::optional<Json> look(const RunState& state);
 
   // Writes that event.
@@ -59,7 +66,9 @@ class ParameterSummary {
   std::int64_t batches_per_epoch_, batch_, every_;
   std::int64_t count_ = 0, last_ = 0;
   std::uint64_t version_ = 0;
-  std::vector<float> before_, change_;  // at the last summary, since then
+  std::set<std::string> names_;  // of all layers
+  CountsOfLayers counts_;        // since the last summary
+  std::vector<float> before_;    // at the last summary
 };
 
 }  // namespace dl::cluster

@@ -90,7 +90,8 @@ struct MasterOptions {
   std::chrono::milliseconds checkpoint_every{300000};
   std::int64_t checkpoint_batches = 0;
 
-  std::string plot;  // [ADDRESS:]PORT to draw the run at; "": nowhere
+  std::string plot;         // [ADDRESS:]PORT to draw the run at; "": nowhere
+  std::string tensorboard;  // folder for event files; "": none are written
   // Mini-batches between two "summary" events; 0: none.
   std::int64_t summary = 0;
 

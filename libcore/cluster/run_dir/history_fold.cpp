@@ -41,7 +41,7 @@ Ranges ranges_in(const Json& event, const char* key) {
   return ranges;
 }
 
-// The keys that every event has.
+// An event of that kind with the keys that every event has.
 Json stamped(const char* kind, const Json& as) {
   Json event{{"event", kind}};
   for (const char* key : {"ts", "mono", "run", "incarnation"})

@@ -171,6 +171,7 @@ void Trainer::set_up(const Welcome& welcome) {
   Json known{welcome.network, welcome.normalizer, welcome.target_normalizer,
              welcome.settings};
   if (!learner_ || known != known_) {
+    watch_.reset();
     learner_.reset();  // frees its memory first
     learner_ = make_learner(network, normalizers);
     const nn::Network& own = learner_->replica().network();
@@ -178,6 +179,7 @@ void Trainer::set_up(const Welcome& welcome) {
     subjects_ = eval::subjects_of(own.config(), metadata);
     known_ = std::move(known);
   }
+  watch_.emplace(learner_->replica().network(), welcome.summary, mail_.clock);
   const auto store = [&](bool evaluation, std::vector<ShardInfo> shards) {
     return std::make_unique<RecordStore>(
         std::move(shards), options_.data_root,
@@ -365,6 +367,7 @@ void Trainer::step_training(Work& work, const LoadedBatch& batch) {
   std::string fault;
   nn::Network& network = learner_->replica().network();
   if (learner_->replica().resident_device() != nullptr) expect_next(network);
+  watch_->before_step();
   try {
     fault = learner_->train(work, network.batch_of(batch.set, batch.serial));
   } catch (Error& e) {
@@ -372,6 +375,8 @@ void Trainer::step_training(Work& work, const LoadedBatch& batch) {
                   std::to_string(batch.epoch + 1));
     throw;
   }
+  if (const auto spreads = watch_->after_step(fault.empty()))
+    mail_.outbox.push(spreads->to_message());
   if (fault.empty()) {
     mail_.examples += batch.set.examples();
     return;

@@ -17,6 +17,7 @@
 #include "libcore/cluster/protocol/probe.h"
 #include "libcore/cluster/worker/learner.h"
 #include "libcore/cluster/worker/mailbox.h"
+#include "libcore/cluster/worker/step_watch.h"
 #include "libcore/device/api/precision.h"
 #include "libcore/eval/outputs.h"
 
@@ -83,6 +84,7 @@ class Trainer {
   Settings settings_;
   eval::Subjects subjects_;
   std::unique_ptr<Learner> learner_;
+  std::optional<StepWatch> watch_;  // of the learner's network
   // The loader's thread uses the stores, so it goes first.
   std::unique_ptr<RecordStore> training_, evaluation_;
   std::unique_ptr<BatchLoader> loader_;

@@ -287,10 +287,17 @@ void Lane::forward(const Step& step) {
     flow.y = merged(value(planned.output, step.examples), own.each_of);
     if (node.noise) node.noise->draw(step);
     node.layer->forward(flow, times(step, own.each_of));
+    if (watch_ != nullptr && step.training) show(planned.layer, flow.y);
     // By the value before a fusion, which those behind it refer to.
     made_[common_.config->value_of(planned.layer)] =
         own.joins_masks ? join_masks(node) : node.layer->mask(flow);
   }
+}
+
+void Lane::show(std::size_t layer, View outputs) const {
+  if (outputs.empty() || outputs.dtype != tensor::DType::kF32) return;
+  const auto here = device_->on_host(outputs);
+  if (!here.empty()) watch_->outputs(layer, here);
 }
 
 // A step counts that counts in all inputs.

@@ -19,6 +19,7 @@
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/plan/plan.h"
+#include "libcore/nn/watch.h"
 #include "libcore/tensor/tensor.h"
 
 namespace dl::nn {
@@ -64,6 +65,9 @@ class Lane final : private LaneGroup {
   void predict(std::span<const Part> inputs, std::span<Prediction> outputs,
                std::span<tensor::Tensor> state, bool alone);
 
+  // As Network::watch().
+  void watch(const Watch* watch) { watch_ = watch; }
+
   device::Device& device() { return *device_; }
   // Results of train(): the gradient, of lanes but the first as LaneGradients
   // says, and a number, the share of the loss.
@@ -105,6 +109,7 @@ class Lane final : private LaneGroup {
 
   void load(std::span<const Part> inputs, Share rows);
   void forward(const Step& step);
+  void show(std::size_t layer, tensor::View outputs) const;
   void load_target(const Batch& batch, Share rows, std::size_t output);
   void losses(const Batch& batch, Share rows);
   void average_over_steps(LaneOutput& output, std::int64_t rows);
@@ -129,6 +134,7 @@ class Lane final : private LaneGroup {
   std::vector<OutputLayer*> losses_;  // by output
   std::vector<Node> nodes_;           // as the plan's steps
   std::vector<tensor::View> made_;    // masks that layers made, by value
+  const Watch* watch_ = nullptr;
   bool has_room_for_state_ = false;
   tensor::Tensor staged_state_;
 };
