@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "libcore/cli/tool.h"
+#include "libcore/eval/shown_examples.h"
 #include "tools/predictor-options.h"
 
 struct Args {
   std::string model;
   std::vector<std::string> kinds, least, most, operands;
-  std::int64_t top = 0, local = 0;
+  std::int64_t top = 0, local = 0, examples = 0;
   std::string threshold;
   dl::nn::PredictorOptions predictor;
   bool json = false, merge = false, raw = false;
@@ -40,6 +41,9 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("max", &a.most, "METRIC=VALUE",
           "exit with status 1 if METRIC is above VALUE");
   opt.flag("json", &a.json, "write the report as JSON, which --merge can read");
+  opt.add("examples", &a.examples, "N",
+          "with --json: also the N examples of each output with the largest "
+          "losses, with ids, for dl-plot; 0: none");
   opt.flag("merge", &a.merge,
            "combine reports of several hosts, given as operands, into one");
   opt.add(
@@ -58,6 +62,14 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   dl::declare_data_list(opt, a.data_list);
   dl::declare_predictor(opt, a.predictor);
   opt.rest(&a.operands);
+}
+
+inline void check_examples(const Args& a) {
+  constexpr auto kMost = dl::eval::ShownExamples::kMost;
+  if (a.examples < 0 || a.examples > kMost)
+    dl::bad_usage("--examples: want 0.." + std::to_string(kMost) + ", got " +
+                  std::to_string(a.examples));
+  if (a.examples > 0 && !a.json) dl::bad_usage("--examples goes with --json");
 }
 
 #endif  // DL_TOOLS_DL_EVAL_OPTIONS_H_

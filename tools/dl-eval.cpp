@@ -62,33 +62,45 @@ std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model,
   return all;
 }
 
-// One pass over one input: a spec, or examples.
+struct Result {
+  dl::eval::Evaluations all;
+  dl::eval::ShownExamples examples;
+};
+
+// One pass over one input: a spec, or examples.  folders: of files that these
+// are named after.
 template <typename Input>
-void evaluate(const dl::nn::Model& model, const dl::eval::Evaluations& all,
+void evaluate(const dl::nn::Model& model, Result& result,
               const dl::eval::Subjects& subjects, dl::nn::Predictor& predictor,
-              Input& input, const std::function<void(std::int64_t)>& seen) {
+              Input& input, const std::string& name,
+              const std::vector<std::string>& folders,
+              const std::function<void(std::int64_t)>& seen) {
   dl::tensor::Tensor product;
+  std::int64_t first = 0;
   predictor.run(
       input, [](const dl::data::Metadata&) {},
       [&](const dl::data::DataSet& set,
           const std::vector<dl::nn::Prediction>& outputs) {
-        dl::eval::see_history(all, subjects, model.data, set);
+        dl::eval::see_history(result.all, subjects, model.data, set);
         dl::nn::Network& network = predictor.network();
-        dl::eval::add(all, subjects, network, network.batch_of(set), outputs,
-                      product);
+        const dl::nn::Batch& batch = network.batch_of(set);
+        dl::eval::add(result.all, subjects, network, batch, outputs, product);
+        result.examples.add(result.all, subjects, network, set, batch, outputs,
+                            name, first, folders);
+        first += set.examples();
         seen(set.examples());
       });
 }
 
 // All inputs.  The assignment of inputs to networks, and their order, change
 // nothing: merging is exact.
-dl::eval::Evaluations evaluate_all(const Args& a,
-                                   const std::vector<dl::eval::Bar>& bars) {
+Result evaluate_all(const Args& a, const std::vector<dl::eval::Bar>& bars) {
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
   if (a.raw) a.options->refuse({"local"}, "does not go with --raw");
   if (!a.raw)
     a.options->refuse({"max-bad", "labels", "label-from", "label-pattern"},
                       "is for --raw");
+  check_examples(a);
   if (a.max_bad < 0) dl::bad_usage("--max-bad must not be negative");
   if (a.local < 0 || a.local > 1024)
     throw Error{Code::kUsage,
@@ -96,8 +108,9 @@ dl::eval::Evaluations evaluate_all(const Args& a,
   const dl::nn::Model model = dl::nn::open_model(a.model, dl::cli::log());
   const auto subjects = dl::eval::subjects_of(model.config, model.data);
   const std::vector<std::string> chosen = kinds(a, model, subjects);
-  auto total = dl::eval::make_evaluations(chosen, subjects);
-  (void)dl::eval::missed(bars, total);  // the metrics must exist
+  Result total{dl::eval::make_evaluations(chosen, subjects),
+               dl::eval::ShownExamples(a.examples)};
+  (void)dl::eval::missed(bars, total.all);  // the metrics must exist
   dl::nn::PredictorOptions options = a.predictor;
   options.labels = dl::nn::Labels::kNeeded;
   options.log = dl::cli::log();
@@ -119,7 +132,8 @@ dl::eval::Evaluations evaluate_all(const Args& a,
     const auto examples_of = dl::open_raw(
         model, specs, options, bad, {a.labels, a.label_from, a.label_pattern});
     dl::nn::Predictor predictor(model, options);
-    evaluate(model, total, subjects, predictor, *examples_of, seen);
+    evaluate(model, total, subjects, predictor, *examples_of,
+             specs.size() == 1 ? specs[0] : "", specs, seen);
     dl::report_bad(bad);
     if (examples == 0) dl::bad_data("the inputs have no examples");
     return total;
@@ -128,30 +142,34 @@ dl::eval::Evaluations evaluate_all(const Args& a,
   dl::data::warn_of_missing(specs, dl::cli::log());
   for_each_input(model, options, specs, std::max<std::int64_t>(a.local, 1),
                  [&](dl::nn::Predictor& predictor, const std::string& spec) {
-                   auto part = dl::eval::make_evaluations(chosen, subjects);
+                   Result part{dl::eval::make_evaluations(chosen, subjects),
+                               dl::eval::ShownExamples(a.examples)};
                    dl::read_streams(model, [&] {
-                     evaluate(model, part, subjects, predictor, spec, seen);
+                     evaluate(model, part, subjects, predictor, spec, spec,
+                              {""}, seen);
                    });
                    const std::lock_guard lock(mutex);
-                   dl::eval::merge(total, std::move(part));
+                   dl::eval::merge(total.all, std::move(part.all));
+                   total.examples.merge(part.examples);
                  });
   if (examples == 0) dl::bad_data("the inputs have no examples");
   return total;
 }
 
-dl::eval::Evaluations merge_all(const Args& a) {
-  a.options->refuse({"model", "evaluate", "top", "threshold", "batch",
-                     "threads", "local", "device", "precision", "raw",
-                     "max-bad", "labels", "label-from", "label-pattern"},
-                    "does not go with --merge, which takes reports");
-  dl::eval::Evaluations total;
+Result merge_all(const Args& a) {
+  a.options->refuse(
+      {"model", "evaluate", "top", "threshold", "batch", "threads", "local",
+       "device", "precision", "raw", "max-bad", "labels", "label-from",
+       "label-pattern", "examples"},
+      "does not go with --merge, which takes reports");
+  Result total;
   std::set<std::string> merged;
   for (const std::string& spec : inputs(a)) {
     std::error_code ignored;
     if (!merged.insert(std::filesystem::weakly_canonical(spec, ignored)).second)
       throw dl::Error{dl::Code::kUsage,
                       "'" + spec + "' is given twice, and would count twice"};
-    dl::eval::merge(total, spec);
+    dl::eval::merge(total.all, spec, &total.examples);
   }
   return total;
 }
@@ -159,13 +177,15 @@ dl::eval::Evaluations merge_all(const Args& a) {
 void run(const Args& a) {
   const auto bars = dl::eval::parse_bars(a.least, a.most);
   const auto result = a.merge ? merge_all(a) : evaluate_all(a, bars);
-  const std::vector<std::string> misses = dl::eval::missed(bars, result);
+  const std::vector<std::string> misses = dl::eval::missed(bars, result.all);
+  dl::Json report = dl::eval::report_to_json(result.all);
+  if (!result.examples.empty()) report["examples"] = result.examples.to_json();
   if (a.json)
-    std::cout << dl::dump_json(dl::eval::report_to_json(result)) << '\n';
+    std::cout << dl::dump_json(report) << '\n';
   else
-    dl::eval::print(std::cout, result);
+    dl::eval::print(std::cout, result.all);
   std::string sentence;
-  for (const std::string& miss : misses)
+  for (const auto& miss : misses)
     sentence += (sentence.empty() ? "" : "; ") + miss;
   if (!sentence.empty()) throw Error{Code::kNo, sentence};
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "libcore/base/display.h"
+#include "libcore/eval/shown_examples.h"
 #include "libcore/eval/text.h"
 #include "libcore/io/source.h"
 
@@ -125,13 +126,16 @@ void merge(Evaluations& whole, Evaluations part) {
   for (std::size_t i = 0; i < whole.size(); ++i) whole[i]->merge(*part[i]);
 }
 
-void merge(Evaluations& whole, const std::string& spec) {
+void merge(Evaluations& whole, const std::string& spec, ShownExamples* shown) {
   const auto source = io::open_source(spec);
   const std::string text = io::read_all(*source, kMaxReport);
   source->close();
   const Json json = parse_json(text, source->name(), Code::kData, SIZE_MAX);
   try {
-    merge(whole, report_from_json(JsonView(json, Code::kData)));
+    const JsonView view(json, Code::kData);
+    merge(whole, report_from_json(view));
+    if (shown != nullptr && view.has("examples"))
+      shown->merge(ShownExamples::from_json(view.at("examples")));
   } catch (Error& e) {
     e.add_context(source->name());
     throw;
@@ -149,7 +153,7 @@ Json report_to_json(const Evaluations& all) {
 Evaluations report_from_json(const JsonView& json) {
   if (!json.has("format") || json.at("format").string() != "dl-eval")
     json.fail("the output of dl-eval --json");
-  json.only({"format", "version", "evaluations"});
+  json.only({"format", "version", "evaluations", "examples"});
   json.at("version").integer(kVersion, kVersion);
   Evaluations all;
   const JsonView list = json.at("evaluations");

@@ -43,11 +43,16 @@ void set_forecast(
 // Throws Error: kData, they are not evaluations of the same kinds.
 void merge(Evaluations& whole, Evaluations part);
 
-// The same with a report that dl-eval wrote; spec: see io/source.h.
-// Throws Error: kData, it is none; kNoInput, kIo.  They name it.
-void merge(Evaluations& whole, const std::string& spec);
+class ShownExamples;  // shown_examples.h
 
-// {"format": "dl-eval", "version": 1, "evaluations": [...]}, dl-eval(1).
+// The same with a report that dl-eval wrote; spec: see io/source.h.  shown:
+// also takes the examples that it shows; or null.
+// Throws Error: kData, it is none; kNoInput, kIo.  They name it.
+void merge(Evaluations& whole, const std::string& spec,
+           ShownExamples* shown = nullptr);
+
+// {"format": "dl-eval", "version": 1, "evaluations": [...]}, dl-eval(1); beside
+// them "examples" (shown_examples.h), if they were asked for.
 Json report_to_json(const Evaluations& all);
 // Throws Error: the view's code or kData; another format or version too.
 Evaluations report_from_json(const JsonView& json);

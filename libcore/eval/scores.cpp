@@ -78,6 +78,22 @@ void Scores::merge(const Scores& other) {
   join(negative_, other.negative_);
 }
 
+std::pair<std::int64_t, std::int64_t> Scores::reaching(double threshold) const {
+  positive_.sort();
+  negative_.sort();
+  const auto of = [&](const Side& side) {
+    if (steps_ == 0)
+      return static_cast<std::int64_t>(
+          side.scores.end() - std::ranges::lower_bound(side.scores, threshold));
+    const double first = std::ceil(
+        std::clamp(threshold, 0.0, 1.0) * static_cast<double>(steps_) - 1e-9);
+    return std::accumulate(
+        side.counts.begin() + static_cast<std::ptrdiff_t>(first),
+        side.counts.end(), std::int64_t{0});
+  };
+  return {of(positive_), of(negative_)};
+}
+
 std::int64_t Scores::positives() const { return positive_.size(); }
 std::int64_t Scores::negatives() const { return negative_.size(); }
 

@@ -6,6 +6,7 @@
 #define DL_LIBCORE_EVAL_SCORES_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "libcore/base/json.h"
@@ -26,6 +27,9 @@ class Scores {
 
   // From the highest score down.
   std::vector<Step> curve() const;
+  // The positives and negatives whose scores are at least that; of counted
+  // ones, those of the intervals from there on.
+  std::pair<std::int64_t, std::int64_t> reaching(double threshold) const;
   std::int64_t positives() const;
   std::int64_t negatives() const;
 
