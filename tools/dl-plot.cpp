@@ -3,12 +3,10 @@
 
 #include <csignal>
 #include <cstddef>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <span>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "libcore/base/display.h"
@@ -28,7 +26,8 @@
 #include "libcore/plot/run_charts.h"
 #include "libcore/plot/run_data.h"
 #include "libcore/plot/run_page.h"
-#include "libcore/plot/tensorboard.h"
+#include "libcore/plot/tensorboard_folder.h"
+#include "tools/dl-plot-options.h"
 
 namespace {
 
@@ -41,10 +40,10 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-plot RUN... -o page.html\n"
         "dl-plot RUN... -o picture.svg\n"
         "dl-plot RUN... --data table.csv\n"
-        "dl-plot RUN... --tensorboard DIR\n"
+        "dl-plot RUN|REPORT|MODEL... --tensorboard DIR\n"
         "dl-plot RUN... --serve [ADDRESS:]PORT\n"
         "dl-plot REPORT... -o page.html\n"
-        "dl-plot MODEL -o page.html",
+        "dl-plot MODEL [--examples INPUT] -o page.html",
     .examples =
         "dl-plot lenet.safetensors.run -o lenet.html\n"
         "dl-plot a.run b.run -o both.html --data both.csv\n"
@@ -53,25 +52,6 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-plot lenet.safetensors -o model.html",
     .on_kill = dl::io::remove_unfinished,
 };
-
-struct Args {
-  std::vector<std::string> operands;
-  std::string output, data, tensorboard, serve;
-};
-
-void declare(dl::cli::Options& opt, Args& a) {
-  opt.add("output,o", &a.output, "FILE",
-          "page (.html) to write, or of runs a picture (.svg, .png)");
-  opt.add("data", &a.data, "FILE",
-          "CSV table to write with every number that is drawn");
-  opt.add("tensorboard", &a.tensorboard, "DIR",
-          "folder for TensorBoard: an event file with the scalars of each run, "
-          "in a folder of its name");
-  opt.add("serve", &a.serve, "[ADDRESS:]PORT",
-          "serve pages of the runs, or of all runs in a folder, that follow "
-          "them as they grow; 0: any free port; address: default 127.0.0.1");
-  opt.rest(&a.operands);
-}
 
 void write(const std::string& path, const std::string& text) {
   const auto sink = dl::io::open_sink(path);
@@ -88,17 +68,6 @@ std::string picture(const std::vector<dl::plot::Run>& runs, bool png) {
              : dl::plot::to_picture(charts);
 }
 
-void write_event_file(const dl::plot::Run& run, const std::string& folder) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed)
-    throw dl::Error{
-        dl::Code::kCantCreate,
-        "cannot create " + dl::in_quotes(folder) + ": " + failed.message()};
-  write(folder + "/" + dl::plot::event_file_name(run),
-        dl::plot::event_file(run));
-}
-
 void plot_runs(const Args& a) {
   std::vector<dl::plot::Run> runs;
   runs.reserve(a.operands.size());
@@ -109,9 +78,22 @@ void plot_runs(const Args& a) {
     write(a.output, picture(runs, a.output.ends_with(".png")));
   if (!a.data.empty()) write(a.data, dl::plot::run_data(runs));
   if (a.tensorboard.empty()) return;
-  const auto names = dl::plot::names_of(runs);
-  for (std::size_t i = 0; i < runs.size(); ++i)
-    write_event_file(runs[i], a.tensorboard + "/" + names[i]);
+  if (!a.follow)
+    return dl::plot::write_tensorboard(runs, a.tensorboard, dl::cli::log());
+  dl::plot::follow_tensorboard(
+      runs, a.tensorboard,
+      [&] {
+        std::cout << "writing " << dl::in_quotes(a.tensorboard) << '\n'
+                  << std::flush;
+      },
+      dl::cli::log());
+}
+
+void plot_model(const Args& a) {
+  std::string data;
+  write(a.output,
+        dl::plot::model_page(a.operands[0], a.look, dl::cli::log(), &data));
+  if (!a.data.empty()) write(a.data, data);
 }
 
 // Until the process is ended; it dies of the signal, as it would at once.
@@ -147,6 +129,8 @@ void run(const Args& a) {
       dl::bad_usage("--serve: does not go with -o, --data and --tensorboard");
     return serve(a);
   }
+  if (a.follow && a.tensorboard.empty())
+    dl::bad_usage("--follow: goes with --tensorboard");
   if (!files) dl::bad_usage("-o, --data, --tensorboard or --serve is missing");
   const bool page = a.output.ends_with(".html");
   if (!a.output.empty() && !page && !a.output.ends_with(".svg") &&
@@ -163,15 +147,24 @@ void run(const Args& a) {
       dl::bad_usage("want operands of one kind, got " +
                     dl::in_quotes(a.operands[0]) + " and " +
                     dl::in_quotes(path));
+  if (subject != Subject::kModel && !a.look.examples.empty())
+    dl::bad_usage("--examples: is for models");
   if (subject == Subject::kRun) return plot_runs(a);
-  if (!a.data.empty() || !page)
+  const bool look = !a.look.examples.empty();
+  if ((!a.data.empty() && !(look && page)) || a.follow ||
+      (!a.output.empty() && !page))
     dl::bad_usage(
-        "reports and models are drawn as pages alone: want -o "
-        "page.html, without --data");
-  if (subject == Subject::kReport)
-    return write(a.output, dl::plot::report_page(a.operands));
-  if (a.operands.size() > 1) dl::bad_usage("want one model");
-  write(a.output, dl::plot::model_page(a.operands[0], dl::cli::log()));
+        "reports and models are drawn as pages alone: want -o page.html or "
+        "--tensorboard; --follow is for runs, --data for runs and --examples");
+  if (page && subject == Subject::kModel && a.operands.size() > 1)
+    dl::bad_usage("want one model");
+  if (page && subject == Subject::kReport)
+    write(a.output, dl::plot::report_page(a.operands));
+  else if (page)
+    plot_model(a);
+  if (!a.tensorboard.empty())
+    dl::plot::write_tensorboard(a.operands, subject, a.tensorboard,
+                                dl::cli::log());
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ Frame frame_of(const Chart& chart) {
 }
 
 std::string color_of(const Line& line) {
-  return "c" + std::to_string(line.color % 8);
+  return "c" + std::to_string(line.color % kColors);
 }
 
 std::string band(const Frame& frame, const Line& line) {
@@ -92,6 +92,13 @@ std::string bars(const Frame& frame, const Curve& curve) {
   return "<path class=\"bars\" d=\"" + path + "\"/>";
 }
 
+std::string point_marks(const Frame& frame, const Curve& curve) {
+  std::string path;
+  for (std::size_t i = 0; i < curve.x.size(); ++i)
+    path += "M" + frame.point(curve.x[i], curve.y[i]) + "h0";
+  return "<path class=\"points\" d=\"" + path + "\"/>";
+}
+
 std::string drawn(const Frame& frame, const Line& line, std::size_t index) {
   const Curve& curve = line.curve;
   std::string out = "<g class=\"line " + color_of(line) +
@@ -102,6 +109,8 @@ std::string drawn(const Frame& frame, const Line& line, std::size_t index) {
   if (line.style == Line::Style::kBars)
     return out + bars(frame, curve) + "</g>";
   out += band(frame, line);
+  if (line.style == Line::Style::kPoints)
+    return out + point_marks(frame, curve) + "</g>";
   std::string path;
   for (std::size_t i = 0; i < curve.x.size(); ++i)
     path += (i == 0 ? "M" : "L") + frame.point(curve.x[i], curve.y[i]);

@@ -21,7 +21,8 @@ struct Line {
     kFaint,
     kDots,
     kDashed,
-    kBars
+    kBars,
+    kPoints  // alone
   } style = Style::kLine;
 };
 
@@ -42,10 +43,11 @@ struct Chart {
   bool empty() const;  // whether no line has a point
 };
 
+inline constexpr std::size_t kColors = 10;
 inline constexpr double kChartWidth = 560, kChartHeight = 280;
 
 // The picture: an svg element with the class "chart".  Colors are classes of
-// page.css: c0 to c7.
+// chart.css: c0 to c9.
 std::string to_svg(const Chart& chart);
 // The picture with heading, legend and a table of its numbers.
 std::string to_figure(const Chart& chart);

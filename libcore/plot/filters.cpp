@@ -10,32 +10,18 @@
 
 #include "libcore/io/memory.h"
 #include "libcore/io/png_write.h"
+#include "libcore/nn/layout.h"
+#include "libcore/plot/base64.h"
 
 namespace dl::plot {
 namespace {
 
 constexpr std::int64_t kMostFilters = 64, kColumns = 16, kEnlarged = 48;
 
-std::string base64(std::span<const std::byte> bytes) {
-  static const char kDigits[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t three = 0;
-    const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
-    for (std::size_t k = 0; k < 3; ++k)
-      three = three << 8U |
-              (k < n ? std::to_integer<std::uint32_t>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k)
-      text += k <= n ? kDigits[three >> (18 - 6 * k) & 63U] : '=';
-  }
-  return text;
-}
-
 }  // namespace
 
-std::string filters_image(const tensor::Shape& shape,
-                          std::span<const float> weights) {
+std::optional<FilterPicture> draw_filters(const tensor::Shape& shape,
+                                          std::span<const float> weights) {
   if (shape.rank() != 4 || shape[1] < 2 || shape[2] < 2 || shape[1] > 64 ||
       shape[2] > 64)
     return {};
@@ -69,16 +55,35 @@ std::string filters_image(const tensor::Shape& shape,
             static_cast<std::uint8_t>(std::lround(255 * part));
       }
   }
-  std::vector<std::byte> png;
-  const auto sink = io::memory_sink(png);
+  FilterPicture picture{{}, n, width, height, wide, high, shown, {}};
+  const auto sink = io::memory_sink(picture.png);
   io::write_png(*sink, wide, high, shown, pixels);
   sink->close();
-  const std::int64_t factor = std::max<std::int64_t>(1, kEnlarged / width);
-  return "<img alt=\"" + std::to_string(n) + " filters of " +
-         std::to_string(height) + " by " + std::to_string(width) +
-         "\" width=\"" + std::to_string(wide * factor) + "\" height=\"" +
-         std::to_string(high * factor) + "\" src=\"data:image/png;base64," +
-         base64(png) + "\">";
+  return picture;
+}
+
+std::optional<FilterPicture> filters_of(const nn::Model& model) {
+  for (const nn::Segment& segment : nn::layout_of(model.config).parameters) {
+    if (segment.shape.rank() < 2 || segment.elements() == 0) continue;
+    auto picture = draw_filters(
+        segment.shape,
+        model.weights().subspan(static_cast<std::size_t>(segment.offset),
+                                static_cast<std::size_t>(segment.elements())));
+    if (picture) picture->name = segment.name;
+    return picture;
+  }
+  return std::nullopt;
+}
+
+std::string to_image(const FilterPicture& picture) {
+  const std::int64_t factor =
+      std::max<std::int64_t>(1, kEnlarged / picture.filter_width);
+  return "<img alt=\"" + std::to_string(picture.filters) + " filters of " +
+         std::to_string(picture.filter_height) + " by " +
+         std::to_string(picture.filter_width) + "\" width=\"" +
+         std::to_string(picture.width * factor) + "\" height=\"" +
+         std::to_string(picture.height * factor) +
+         "\" src=\"data:image/png;base64," + base64(picture.png) + "\">";
 }
 
 }  // namespace dl::plot

@@ -80,8 +80,8 @@ Parts common(const Parts& parts, const Parts& ranges) {
   return all;
 }
 
-double sum(const Parts& parts,
-           const std::function<double(const Commit::Part&)>& of) {
+double sum_of_parts(const Parts& parts,
+                    const std::function<double(const Commit::Part&)>& of) {
   double all = 0;
   for (const Commit::Part& part : parts) all += of(part);
   return all;
@@ -119,10 +119,10 @@ class Cutter {
     left_ = std::make_shared<const Parts>(common(parts, ranges_));
     const auto batches = [](const Commit::Part& p) { return p.end - p.first; };
     const auto examples = [](const Commit::Part& p) { return p.examples; };
-    share_of_batches_ =
-        sum(*left_, batches) / std::max(1.0, sum(parts, batches));
-    share_of_examples_ =
-        sum(*left_, examples) / std::max(1.0, sum(parts, examples));
+    share_of_batches_ = sum_of_parts(*left_, batches) /
+                        std::max(1.0, sum_of_parts(parts, batches));
+    share_of_examples_ = sum_of_parts(*left_, examples) /
+                         std::max(1.0, sum_of_parts(parts, examples));
     examples_ = bytes_ = count_ = {};
   }
 

@@ -11,6 +11,7 @@
 #include "libcore/nn/layout.h"
 #include "libcore/nn/model/model.h"
 #include "libcore/plot/diagram.h"
+#include "libcore/plot/embedding/embedding_section.h"
 #include "libcore/plot/filters.h"
 #include "libcore/plot/markup.h"
 #include "libcore/plot/page.h"
@@ -65,7 +66,8 @@ Chart histogram(const std::string& name, std::size_t index,
 
 }  // namespace
 
-std::string model_page(const std::string& path, const Log& log) {
+std::string model_page(const std::string& path, const Look& look,
+                       const Log& log, std::string* data) {
   const nn::Model model = nn::open_model(path, log);
   const nn::Layout layout = nn::layout_of(model.config);
   Page page(std::filesystem::path(path).filename().string());
@@ -75,7 +77,6 @@ std::string model_page(const std::string& path, const Log& log) {
   add_diagram(page, model.config);
   std::vector<std::vector<std::string>> rows;
   std::vector<Chart> charts;
-  std::string filters;
   for (const nn::Segment& segment : layout.parameters) {
     const auto values =
         model.weights().subspan(static_cast<std::size_t>(segment.offset),
@@ -92,16 +93,20 @@ std::string model_page(const std::string& path, const Log& log) {
     if (segment.shape.rank() < 2 || values.empty()) continue;
     if (charts.size() < kMostHistograms)
       charts.push_back(histogram(segment.name, charts.size(), values, moments));
-    if (charts.size() == 1) filters = filters_image(segment.shape, values);
   }
   page.section("weights", "Weights");
-  if (!filters.empty())
+  if (const auto filters = filters_of(model))
     page.html("<h3>Filters of the first layer</h3><div class=\"filters\">" +
-              filters + "</div>\n");
+              to_image(*filters) + "</div>\n");
   if (!charts.empty()) page.charts(charts);
   page.table(
       {"Tensor", "Shape", "Mean", "Standard deviation", "Lowest", "Highest"},
       rows, "Tensors", charts.size() > 1);
+  if (look.examples.empty()) return page.to_html();
+  const SeenExamples seen = see_examples(model, look, log);
+  const Embedding embedding = embed(seen);
+  add_examples(page, seen, embedding);
+  if (data != nullptr) *data = embedding_data(seen, embedding);
   return page.to_html();
 }
 

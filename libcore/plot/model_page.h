@@ -6,11 +6,15 @@
 #include <string>
 
 #include "libcore/base/log.h"
+#include "libcore/plot/embedding/seen_examples.h"
 
 namespace dl::plot {
 
-// Throws Error: as nn::load_model().
-std::string model_page(const std::string& path, const Log& log = {});
+// look: examples to show as well, if any; data: is given their places as CSV,
+// or null.
+// Throws Error: as nn::open_model() and see_examples().
+std::string model_page(const std::string& path, const Look& look = {},
+                       const Log& log = {}, std::string* data = nullptr);
 
 }  // namespace dl::plot
 

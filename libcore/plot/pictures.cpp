@@ -22,7 +22,7 @@ std::string legend_of(const Chart& chart, double y) {
   double x = kSide + 8;
   for (const Line& line : chart.lines) {
     if (x > kChartWidth - 80) break;
-    out += "<g class=\"line c" + std::to_string(line.color % 8) +
+    out += "<g class=\"line c" + std::to_string(line.color % kColors) +
            "\"><circle r=\"4\" cx=\"" + whole(x) + "\" cy=\"" + whole(y - 4) +
            "\"/></g><text x=\"" + whole(x + 9) + "\" y=\"" + whole(y) + "\">" +
            escaped(line.name, 30) + "</text>";
@@ -67,7 +67,7 @@ std::string plain_style(std::string_view style) {
     if (end == std::string_view::npos) break;
     const std::string rule(style.substr(at, end + 1 - at));
     const bool by_line = rule.find("var(--c)") != std::string::npos;
-    for (std::size_t color = 0; color < (by_line ? 8U : 1U); ++color) {
+    for (std::size_t color = 0; color < (by_line ? kColors : 1U); ++color) {
       const std::string number = std::to_string(color);
       std::string one = rule;
       if (by_line) {

@@ -33,6 +33,49 @@ Chart square(const std::string& id, const std::string& title,
   return chart;
 }
 
+// Costs of the wrong answers by threshold, for three ratios of the costs of a
+// missed positive and of a false alarm.
+Chart cost_chart(const Json& curve, double positives, double negatives,
+                 const std::string& name, const std::string& id) {
+  Chart chart{.id = id,
+              .title = "Cost by threshold: " + name,
+              .x_label = "Threshold from which the answer is yes",
+              .y_label = "of an example; the cheaper error costs 1"};
+  struct Ratio {
+    const char* name;
+    double missed, alarm;
+  };
+  chart.y_low = 0;
+  chart.note = "Lowest:";
+  for (const Ratio& ratio : {Ratio{"both errors cost the same", 1, 1},
+                             Ratio{"a miss costs 10", 10, 1},
+                             Ratio{"a false alarm costs 10", 1, 10}}) {
+    Curve costs;
+    for (std::size_t p = curve.at("threshold").size(); p-- > 0;) {
+      const auto yes = curve.at("true_positives")[p].get<double>();
+      const auto wrong = curve.at("false_positives")[p].get<double>();
+      costs.x.push_back(curve.at("threshold")[p].get<double>());
+      costs.y.push_back(
+          (ratio.missed * (positives - yes) + ratio.alarm * wrong) /
+          (positives + negatives));
+    }
+    if (costs.x.empty()) continue;
+    const auto best = std::ranges::min_element(costs.y) - costs.y.begin();
+    const auto at = static_cast<std::size_t>(best);
+    chart.note += (chart.lines.empty() ? " " : "; ") +
+                  readable_number(costs.y[at]) + " at " +
+                  readable_number(costs.x[at]) + ", if " + ratio.name;
+    chart.marks.emplace_back(costs.x[at],
+                             std::string("lowest, if ") + ratio.name);
+    chart.lines.push_back(
+        {ratio.name, thinned(costs.x, costs.y), chart.lines.size()});
+    chart.lines.back().curve.low.clear();
+    chart.lines.back().curve.high.clear();
+  }
+  chart.note += ".";
+  return chart;
+}
+
 }  // namespace
 
 std::string output_name(const Json& evaluation, std::size_t i) {
@@ -80,6 +123,8 @@ std::vector<Chart> roc_charts(const Json& evaluation,
              readable_number(number(output, "average_precision")),
          precision, k});
     if (shown.size() > 2) continue;
+    by_threshold.push_back(cost_chart(curve, positives, negatives, name,
+                                      prefix + "cost" + std::to_string(i)));
     std::ranges::reverse(of_precision.x);  // from the lowest threshold up
     std::ranges::reverse(of_precision.y);
     std::ranges::reverse(of_recall.y);

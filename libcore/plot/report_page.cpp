@@ -11,7 +11,9 @@
 #include "libcore/base/display.h"
 #include "libcore/base/number_format.h"
 #include "libcore/eval/report.h"
+#include "libcore/eval/shown_examples.h"
 #include "libcore/io/source.h"
+#include "libcore/plot/example_section.h"
 #include "libcore/plot/markup.h"
 #include "libcore/plot/page.h"
 #include "libcore/plot/report_charts.h"
@@ -25,20 +27,26 @@ constexpr std::size_t kMostClasses = 40;  // of a matrix
 
 using Cells = std::vector<std::vector<std::string>>;
 
-// Through the evaluations themselves, which check it, and have what an older
-// version did not write.
+}  // namespace
+
 Json read_report(const std::string& path) {
   const auto source = io::open_file(path);
   const Json json = parse_json(io::read_all(*source, kMostReport),
                                in_quotes(path), Code::kData);
   try {
-    return eval::report_to_json(
-        eval::report_from_json(JsonView(json, Code::kData)));
+    const JsonView view(json, Code::kData);
+    Json whole = eval::report_to_json(eval::report_from_json(view));
+    if (view.has("examples"))
+      whole["examples"] =
+          eval::ShownExamples::from_json(view.at("examples")).to_json();
+    return whole;
   } catch (Error& e) {
     e.add_context(in_quotes(path));
     throw;
   }
 }
+
+namespace {
 
 bool is_count(const std::string& name) {
   return name == "examples" || name.ends_with("positives") ||
@@ -156,7 +164,7 @@ void add_confusion(Page& page, const Json& evaluation) {
   page.html(html + "</tbody></table></div>\n");
 }
 
-void add_evaluation(Page& page, const Json& evaluation,
+void add_evaluation(Page& page, const Json& evaluation, const Json& examples,
                     const std::string& before, std::size_t index) {
   const std::string kind = text(evaluation, "kind");
   const std::string output = text(evaluation, "output");
@@ -171,6 +179,10 @@ void add_evaluation(Page& page, const Json& evaluation,
   if (kind == "calibration")
     page.charts(calibration_charts(evaluation, id + "-"));
   if (kind == "classification") add_confusion(page, evaluation);
+  if (kind == "regression" || kind == "forecast")
+    if (const auto charts = sample_charts(examples, output, id + "-");
+        !charts.empty())
+      page.charts(charts);
   if (kind == "forecast") return add_forecast(page, evaluation);
   add_metrics_table(page, metrics);
   add_outputs_table(page, evaluation);
@@ -186,9 +198,12 @@ std::string report_page(const std::vector<std::string>& paths) {
   std::size_t index = 0;
   for (const std::string& path : paths) {
     const Json report = read_report(path);
+    const std::string before = paths.size() == 1 ? "" : name(path) + ": ";
+    const Json examples = part(report, "examples");
     for (const Json& evaluation : report.at("evaluations"))
-      add_evaluation(page, evaluation,
-                     paths.size() == 1 ? "" : name(path) + ": ", index++);
+      add_evaluation(page, evaluation, examples, before, index++);
+    add_worst(page, examples, "worst" + std::to_string(index),
+              before + "Largest losses");
   }
   return page.to_html();
 }

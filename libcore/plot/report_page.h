@@ -6,7 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "libcore/base/json.h"
+
 namespace dl::plot {
+
+// A report of dl-eval --json, through the evaluations themselves, which check
+// it and have what an older version did not write.
+// Throws Error: as report_page().
+Json read_report(const std::string& path);
 
 // paths: of reports; several are shown one after the other.
 // Throws Error: kData, one is damaged or no report; kNoInput, kIo.

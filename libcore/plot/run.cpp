@@ -61,6 +61,11 @@ Run::Run(const std::string& path)
                 in_quotes(events_of(path)) + " has no event of dl-master"};
 }
 
+std::string Run::folder() const {
+  const fs::path folder = fs::path(contents_->reader.path()).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
 bool Run::read() {
   const bool any = contents_->reader.read();
   if (!contents_->configuration.is_null()) return any;

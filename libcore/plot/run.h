@@ -24,6 +24,8 @@ class Run {
   // constructor, and is as before then.
   bool read();
 
+  // The folder, also of a history that was named alone.
+  std::string folder() const;
   const std::string& name() const noexcept { return contents_->name; }
   const History& history() const noexcept {
     return contents_->reader.history();

@@ -6,28 +6,22 @@
 #include <limits>
 
 #include "libcore/eval/text.h"
+#include "libcore/plot/csv_field.h"
 #include "libcore/plot/run_charts.h"
 
 namespace dl::plot {
 namespace {
 
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string all = "\"";
-  for (const char c : text) all += c == '"' ? "\"\"" : std::string(1, c);
-  return all + "\"";
-}
-
 class Table {
  public:
   Table(const std::string& run, const History& history)
-      : run_(field(run)), history_(history) {}
+      : run_(csv_field(run)), history_(history) {}
 
   void row(const std::string& series, const std::size_t* worker,
            std::int64_t epoch, double batches, double seconds, double value) {
     if (!std::isfinite(value)) return;
-    text_ += run_ + "," + field(series) + "," +
-             (worker ? field(history_.workers[*worker]) : "") + "," +
+    text_ += run_ + "," + csv_field(series) + "," +
+             (worker ? csv_field(history_.workers[*worker]) : "") + "," +
              std::to_string(epoch) + "," +
              (std::isfinite(batches) ? eval::shortest(batches) : "") + "," +
              eval::shortest(seconds) + "," + eval::shortest(value) + "\n";
@@ -82,6 +76,9 @@ std::string rows_of(const Run& run, const std::string& name) {
       row("mean", layer.parameters.mean);
       row("change", layer.change.norm);
       row("learning_rate", layer.learning_rate);
+      if (!layer.gradients.empty()) row("gradient_rms", layer.gradients.rms);
+      if (!layer.activations.empty())
+        row("activation_rms", layer.activations.rms);
     }
   return table.text();
 }

@@ -234,6 +234,9 @@ void add_report(Page& page, const History& history) {
 }
 
 void add_damage(Page& page, const Run& run, const std::string& name) {
+  if (run.history().thinned)
+    page.note("The history" + (name.empty() ? std::string() : " of " + name) +
+              " is long: older points are means of several.");
   if (const auto damaged = run.history().damaged; damaged > 0)
     page.note("Passed over in the history" +
               (name.empty() ? std::string() : " of " + name) + ": " +

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostLayers = 8;  // colors of a chart
 constexpr std::size_t kMostSpreads = 24;
+constexpr std::size_t kPointsOfSpread = 80;  // there are many of them
 
 using Value = std::function<double(const Summary&, const LayerSummary&)>;
 
@@ -31,6 +32,11 @@ std::vector<std::string> layers_of(const Run& run) {
   return names;
 }
 
+std::string lower(std::string word) {
+  word[0] = static_cast<char>(word[0] - 'A' + 'a');
+  return word;
+}
+
 // The first, the last, and others at equal distances.
 std::vector<std::string> some_of(const std::vector<std::string>& names) {
   if (names.size() <= kMostLayers) return names;
@@ -42,7 +48,7 @@ std::vector<std::string> some_of(const std::vector<std::string>& names) {
 }
 
 Curve curve_of(const History& history, const std::string& layer,
-               const Value& value) {
+               const Value& value, std::size_t most = 300) {
   std::vector<double> x, y;
   for (const Summary& one : history.summaries) {
     const auto at = one.layers.find(layer);
@@ -50,7 +56,7 @@ Curve curve_of(const History& history, const std::string& layer,
     x.push_back(one.batches);
     y.push_back(value(one, at->second));
   }
-  return thinned(x, y);
+  return thinned(x, y, most);
 }
 
 Chart by_layer(const Run& run, Chart chart, const Value& value) {
@@ -69,16 +75,20 @@ Chart by_layer(const Run& run, Chart chart, const Value& value) {
 
 // Medians in the band from the first to the third quartile, and all but the
 // twentieths.
-Chart spread_chart(const Run& run, const std::string& layer, std::size_t i) {
-  Chart chart{.id = "spread-" + std::to_string(i),
-              .title = "Parameters of " + layer,
+template <typename Spreads>
+Chart spread_chart(const Run& run, const std::string& layer, std::size_t i,
+                   const std::string& what, Spreads LayerSummary::*spread) {
+  Chart chart{.id = lower(what) + "-" + std::to_string(i),
+              .title = what + " of " + layer,
               .x_label = "Mini-batches",
               .y_label = "values"};
   const auto quantile = [&](double share) {
-    return curve_of(run.history(), layer,
-                    [share](const Summary&, const LayerSummary& one) {
-                      return one.parameters.quantile(share);
-                    });
+    return curve_of(
+        run.history(), layer,
+        [&, share](const Summary&, const LayerSummary& one) {
+          return (one.*spread).quantile(share);
+        },
+        kPointsOfSpread);
   };
   const Curve median = quantile(0.5);
   const auto add = [&](const char* name, double from, double to,
@@ -134,9 +144,46 @@ std::vector<Chart> summary_charts(const Run& run) {
     rates[0].name = "all layers";
     charts.back().y_label = "";
   }
-  const auto layers = layers_of(run);
+  charts.push_back(by_layer(
+      run,
+      {.id = "gradient-sizes",
+       .title = "Size of the gradients",
+       .x_label = "Mini-batches",
+       .y_label = "log10 of the root mean square, by layer"},
+      [](const Summary&, const LayerSummary& one) {
+        return one.gradients.empty() ? kNone : std::log10(one.gradients.rms);
+      }));
+  charts.push_back(by_layer(run,
+                            {.id = "activation-sizes",
+                             .title = "Size of the activations",
+                             .x_label = "Mini-batches",
+                             .y_label = "root mean square, by layer"},
+                            [](const Summary&, const LayerSummary& one) {
+                              return one.activations.empty()
+                                         ? kNone
+                                         : one.activations.rms;
+                            }));
+  charts.push_back(by_layer(run,
+                            {.id = "zeros",
+                             .title = "Activations that are zero",
+                             .x_label = "Mini-batches",
+                             .y_label = "share, by layer"},
+                            [](const Summary&, const LayerSummary& one) {
+                              return one.activations.empty()
+                                         ? kNone
+                                         : one.activations.share_of_zeros();
+                            }));
+  charts.back().y_low = 0;
+  const auto layers = layers_of(run), some = some_of(layers);
   for (std::size_t i = 0; i < std::min(kMostSpreads, layers.size()); ++i)
-    charts.push_back(spread_chart(run, layers[i], i));
+    charts.push_back(spread_chart(run, layers[i], i, "Parameters",
+                                  &LayerSummary::parameters));
+  for (std::size_t i = 0; i < some.size(); ++i)
+    charts.push_back(
+        spread_chart(run, some[i], i, "Gradients", &LayerSummary::gradients));
+  for (std::size_t i = 0; i < some.size(); ++i)
+    charts.push_back(spread_chart(run, some[i], i, "Activations",
+                                  &LayerSummary::activations));
   return charts;
 }
 

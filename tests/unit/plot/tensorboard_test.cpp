@@ -23,10 +23,13 @@ TEST_CASE("an event file begins with its version, at the time of the run") {
                R"({"event":"epoch","epoch":2,"loss":0.5,"mono":7})"
                "\n");
   const Run run(folder.path());
-  CHECK(event_file_name(run) == "events.out.tfevents.0000086401.dl-plot");
-  const std::string file = event_file(run);
+  CHECK(event_file_name(run.history().begin) ==
+        "events.out.tfevents.0000086401.dl-plot");
+  RunEvents events(run);
+  const std::string file = events.more(run);
   CHECK(file.find("brain.Event:2") == 8 + 4 + 9 + 2);
   CHECK(file.find("epoch/loss") != std::string::npos);
+  CHECK(events.more(run).empty());
 }
 
 }  // namespace
