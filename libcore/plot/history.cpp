@@ -448,7 +448,8 @@ void HistoryReader::take_commits(const Json& event) {
 
 // Halves what has become long.
 void HistoryReader::thin() {
-  constexpr std::size_t kMostCommits = 400'000, kMostOthers = 100'000;
+  constexpr std::size_t kMostCommits = 400'000, kMostOthers = 50'000;
+  constexpr std::size_t kMostSummaries = 4'000;  // each has many numbers
   auto& commits = history_.commits;
   if (commits.size() >= kMostCommits) {
     history_.thinned = true;
@@ -467,8 +468,9 @@ void HistoryReader::thin() {
     if (commits.size() >= kMostCommits)  // of as many epochs
       halve(commits, [](const Commit& one) { return one.worker; });
   }
-  const auto bound = [&](auto& list, const auto& kind) {
-    if (list.size() < kMostOthers) return;
+  const auto bound = [&](auto& list, const auto& kind,
+                         std::size_t most = kMostOthers) {
+    if (list.size() < most) return;
     history_.thinned = true;
     halve(list, kind);
   };
@@ -477,6 +479,7 @@ void HistoryReader::thin() {
   bound(history_.rounds, alike);
   bound(history_.epochs, alike);
   bound(history_.held_out, alike);
+  bound(history_.summaries, alike, kMostSummaries);
 }
 
 void HistoryReader::take(const Json& event) {
@@ -533,6 +536,7 @@ void HistoryReader::take(const Json& event) {
                             "residual", "parties"})});
   } else if (kind == "summary") {
     take_summary(event, history_);
+    thin();
   } else if (kind == "report") {
     history_.report = event;
   }

@@ -6,7 +6,6 @@ cp -r lenet.safetensors.run a.run
 cp -r lenet.safetensors.run b.run
 skip_next 'serve 8080' 'it serves without end'
 skip_next 'ssh -L' 'another host'
-skip_next 'import mlflow' 'MLflow is not installed'
 run_next 'lenet.html'
 run_next 'both.html'
 run_next 'report.html'
