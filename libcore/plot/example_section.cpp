@@ -10,6 +10,7 @@
 #include "libcore/io/source.h"
 #include "libcore/plot/base64.h"
 #include "libcore/plot/markup.h"
+#include "libcore/plot/report_charts.h"
 #include "libcore/plot/values.h"
 
 namespace dl::plot {
@@ -64,8 +65,10 @@ std::string shown_value(const Json& value) {
 std::string name_of_example(const Json& example) {
   if (const std::string id = text(example, "id"); !id.empty()) return id;
   if (example.contains("index")) return "row " + shown_value(example["index"]);
-  return text(example, "input") + ", example " +
-         shown_value(part(example, "number"));
+  const std::string input = text(example, "input");
+  return "example " + shown_value(part(example, "number")) +
+         (input.empty() ? ""
+                        : " of " + (input == "-" ? "standard input" : input));
 }
 
 void add_pictures(Page& page, const Json& worst) {
@@ -117,9 +120,9 @@ Chart scatter(const std::string& id, const std::string& title,
 
 }  // namespace
 
-std::vector<Chart> sample_charts(const Json& examples,
-                                 const std::string& output,
+std::vector<Chart> sample_charts(const Json& examples, const Json& evaluation,
                                  const std::string& prefix) {
+  const std::string output = text(evaluation, "output");
   std::vector<Chart> charts;
   const Json sample = part(examples, "sample");
   for (std::size_t column = 0; column < kMostColumns; ++column) {
@@ -136,8 +139,7 @@ std::vector<Chart> sample_charts(const Json& examples,
     if (fits.empty()) break;
     const std::string number = std::to_string(column);
     const bool alone = column == 0 && width_of(sample, output) == 1;
-    const std::string of =
-        alone ? "" : ", column " + std::to_string(column + 1);
+    const std::string of = alone ? "" : ": " + output_name(evaluation, column);
     Chart fit = scatter(prefix + "fit" + number, "Predicted and true" + of,
                         "True value", "predicted, as the diagonal if right",
                         std::move(fits));

@@ -13,9 +13,8 @@
 namespace dl::plot {
 
 // Predicted against true values, and residuals, of the first columns of a
-// regression's sample.  examples: whole and valid; output: its name, or "".
-std::vector<Chart> sample_charts(const Json& examples,
-                                 const std::string& output,
+// regression's sample.  examples: whole and valid, and so is the evaluation.
+std::vector<Chart> sample_charts(const Json& examples, const Json& evaluation,
                                  const std::string& prefix);
 // The examples with the largest losses: a section with a table, and the
 // pictures of those whose files are there.

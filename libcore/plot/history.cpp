@@ -468,17 +468,18 @@ void HistoryReader::thin() {
     if (commits.size() >= kMostCommits)  // of as many epochs
       halve(commits, [](const Commit& one) { return one.worker; });
   }
-  const auto bound = [&](auto& list, const auto& kind,
-                         std::size_t most = kMostOthers) {
+  const auto bound = [&](auto& list, const auto& kind, std::size_t most) {
     if (list.size() < most) return;
     history_.thinned = true;
     halve(list, kind);
   };
   const auto alike = [](const auto&) { return std::size_t{0}; };
-  bound(history_.exchanges, [](const Exchange& one) { return one.worker; });
-  bound(history_.rounds, alike);
-  bound(history_.epochs, alike);
-  bound(history_.held_out, alike);
+  bound(
+      history_.exchanges, [](const Exchange& one) { return one.worker; },
+      kMostOthers);
+  bound(history_.rounds, alike, kMostOthers);
+  bound(history_.epochs, alike, kMostOthers);
+  bound(history_.held_out, alike, kMostOthers);
   bound(history_.summaries, alike, kMostSummaries);
 }
 

@@ -180,7 +180,7 @@ void add_evaluation(Page& page, const Json& evaluation, const Json& examples,
     page.charts(calibration_charts(evaluation, id + "-"));
   if (kind == "classification") add_confusion(page, evaluation);
   if (kind == "regression" || kind == "forecast")
-    if (const auto charts = sample_charts(examples, output, id + "-");
+    if (const auto charts = sample_charts(examples, evaluation, id + "-");
         !charts.empty())
       page.charts(charts);
   if (kind == "forecast") return add_forecast(page, evaluation);

@@ -60,6 +60,8 @@ Chart units_of(const LayerValues& layer, std::size_t index) {
     curve.x.push_back(static_cast<double>(i));
     curve.y.push_back(layer.values[i]);
   }
+  chart.x_low = -0.5;
+  chart.x_high = static_cast<double>(n) - 0.5;
   if (n < layer.values.size())
     chart.note = "The first " + std::to_string(n) + " of " +
                  grouped(static_cast<double>(layer.values.size())) + ".";
