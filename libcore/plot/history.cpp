@@ -407,7 +407,7 @@ void HistoryReader::forget(const Json& event) {
   const auto later = [&](const auto& one) { return one.epoch >= epoch; };
   std::erase_if(history_.commits, [&](Commit& commit) {
     if (commit.epoch == epoch) cutter.cut(commit);
-    return commit.epoch > epoch || commit.count == 0;
+    return commit.epoch > epoch || (commit.count == 0 && commit.examples == 0);
   });
   std::erase_if(history_.epochs, later);
   std::erase_if(history_.summaries,
@@ -458,13 +458,13 @@ void HistoryReader::thin() {
       Commit*& before = waiting[commit.worker];
       if (before != nullptr && before->epoch == commit.epoch) {
         add_earlier(commit, *before);
-        before->count = 0;
+        before->commits = 0;
         before = nullptr;
       } else {
         before = &commit;
       }
     }
-    std::erase_if(commits, [](const Commit& one) { return one.count == 0; });
+    std::erase_if(commits, [](const Commit& one) { return one.commits == 0; });
     if (commits.size() >= kMostCommits)  // of as many epochs
       halve(commits, [](const Commit& one) { return one.worker; });
   }

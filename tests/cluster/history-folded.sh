@@ -36,3 +36,21 @@ rows = list(csv.DictReader(open("m.csv")))
 examples = sum(float(r["value"]) for r in rows if r["series"] == "commit/examples")
 print(examples, "examples in", max(int(r["epoch"]) for r in rows) + 1, "epochs")
 PY
+# Sums that were tampered with are refused.
+try() { # NAME PYTHON: changes the first sum, `s`
+  mkdir "$1"
+  python3 - "$1" "$2" <<'PY'
+import json, sys
+e = [json.loads(l) for l in open('m.safetensors.run/events.jsonl')]
+s = next(x for x in e if x['event'] == 'commits')
+w = next(iter(s['workers'].values()))
+exec(sys.argv[2])
+open(sys.argv[1] + '/events.jsonl', 'w').writelines(json.dumps(x) + '\n' for x in e)
+PY
+  "$DL_TEST_ROOT/tests/cluster/check-events" "$1" 2>"$1.err" >/dev/null && fail "$1 was accepted"
+  sed 's/^[^ ]* //; s/: {.*//; s/[0-9][0-9]*/N/g' "$1.err"
+}
+try twice 'e.insert(e.index(s), s)'
+try more 's["committed"][0][1] += 1; s["committed"][0][2] += 10'
+try told 'w["batches"] -= 1'
+try stranger 's["workers"]["99"] = s["workers"].pop(next(iter(s["workers"])))'
