@@ -4,8 +4,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace dl::plot {
+
+namespace {
+
+// Damaged histories go back; pages stay bounded all the same.
+Curve sorted_by_x(const Curve& curve) {
+  std::vector<std::pair<double, double>> points;
+  for (std::size_t i = 0; i < curve.x.size(); ++i)
+    points.emplace_back(curve.x[i], curve.y[i]);
+  std::ranges::stable_sort(points, {}, &std::pair<double, double>::first);
+  Curve sorted;
+  for (const auto& [x, y] : points) {
+    sorted.x.push_back(x);
+    sorted.y.push_back(y);
+  }
+  return sorted;
+}
+
+}  // namespace
 
 Curve thinned(const std::vector<double>& x, const std::vector<double>& y,
               std::size_t most) {
@@ -16,6 +35,7 @@ Curve thinned(const std::vector<double>& x, const std::vector<double>& y,
     all.y.push_back(y[i]);
   }
   if (all.x.size() <= most) return all;
+  if (!std::ranges::is_sorted(all.x)) all = sorted_by_x(all);
   Curve thin;
   const double begin = all.x.front();
   const double width = (all.x.back() - begin) / static_cast<double>(most);

@@ -14,7 +14,8 @@ struct Curve {
   std::vector<double> low, high;  // of each point; or empty
 };
 
-// Points that are not finite are left out.  Up to `most` points stay as they
+// Points that are not finite are left out; those whose x falls are sorted if
+// there are more than `most`.  Up to `most` points stay as they
 // are; more become means over equally wide parts of x.
 Curve thinned(const std::vector<double>& x, const std::vector<double>& y,
               std::size_t most = 300);
