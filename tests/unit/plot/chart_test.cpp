@@ -29,6 +29,10 @@ TEST_CASE("a long curve keeps its lowest and highest values") {
   CHECK(*std::max_element(thin.high.begin(), thin.high.end()) == 9);
   CHECK(*std::min_element(thin.low.begin(), thin.low.end()) == 0);
   CHECK(thin.y[0] == Approx(0.5).margin(0.01));
+  // Numbers that go back again and again make no more points.
+  std::vector<double> back, values(3000, 1);
+  for (int i = 0; i < 3000; ++i) back.push_back(i % 7);
+  CHECK(thinned(back, values).x.size() == 7);
   CHECK(thinned({1, 2}, {3, 4}).y == std::vector<double>{3, 4});
   CHECK(thinned(std::vector<double>(1000, 1), std::vector<double>(1000, 2)).y ==
         std::vector<double>{2});
