@@ -60,8 +60,8 @@ Decoder make_decoder() {
   return decoder;
 }
 
-// Level 3 takes up to twice the time for a few percent.
-constexpr int kLevel = 1;
+// Level 3 takes up to twice the time for a few percent: small frames have it.
+constexpr int kLevel = 1, kSmallLevel = 3;
 // Noise, and pixels of decoded photographs, hardly become smaller: these pass
 // eight times as fast at a level that looks for little but repetitions.
 constexpr int kFastLevel = -1;
@@ -102,7 +102,7 @@ int FrameCompressor::State::level_for(std::span<const std::byte> content,
                                       std::span<std::byte> room) {
   const std::size_t step = content.size() / kPieces;
   constexpr std::size_t kShare = 8;  // of a frame, at most
-  if (step < kShare * kPiece) return kLevel;
+  if (step < kShare * kPiece) return kSmallLevel;
   std::array<std::byte, kPieces * kPiece> sample;
   for (std::size_t i = 0; i < kPieces; ++i)
     std::ranges::copy(content.subspan(i * step + step / 2, kPiece),
