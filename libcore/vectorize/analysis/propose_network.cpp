@@ -8,8 +8,9 @@ namespace dl::vectorize {
 namespace {
 
 // Few examples are seen more often, as it is steps that teach: about 2000, with
-// larger mini-batches of many examples.  More of them overfit small tables.
-constexpr std::int64_t kSteps = 2000, kLeastEpochs = 20, kMostEpochs = 200;
+// larger mini-batches of many examples.  More of them overfit small tables, and
+// fewer epochs leave large ones half learnt.
+constexpr std::int64_t kSteps = 2000, kLeastEpochs = 40, kMostEpochs = 200;
 constexpr std::int64_t kLeastBatch = 32, kMostBatch = 256, kBatches = 80;
 
 std::int64_t batch_for(std::int64_t examples) {
