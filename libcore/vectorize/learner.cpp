@@ -14,12 +14,24 @@ constexpr int kLowest = -1074, kDigitBits = 32;
 
 }  // namespace
 
-void TextCounts::add(const std::string& text, std::int64_t times) {
-  counts_[text] += times;
-  if (counts_.size() > kMostTexts)
+void check_different(std::size_t values) {
+  if (values > kMostTexts)
     bad_config("a column has more than " + std::to_string(kMostTexts) +
                " different values to learn: for numbers \"mean\" has no such "
                "limit, for categories \"encode\": \"hashed\"");
+}
+
+void TextCounts::add(std::string_view text, std::int64_t times) {
+  if (const auto found = counts_.find(text); found != counts_.end()) {
+    found->second += times;
+    return;
+  }
+  counts_.emplace(text, times);
+  check_different(counts_.size());
+}
+
+std::map<std::string, std::int64_t> TextCounts::counts() const {
+  return {counts_.begin(), counts_.end()};
 }
 
 void TextCounts::merge(const JsonView& state, std::int64_t records) {

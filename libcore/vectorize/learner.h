@@ -13,8 +13,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "libcore/base/json.h"
+#include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/record.h"
 
 namespace dl::vectorize {
@@ -35,17 +37,21 @@ class Learner {
   virtual void finish(Json& given) const = 0;
 };
 
+// Throws Error: kConfig, a column has too many different values to learn.
+void check_different(std::size_t values);
+
 // How often each text occurs.
 class TextCounts {
  public:
-  // Throws Error: kData, there are too many different ones.
-  void add(const std::string& text, std::int64_t times = 1);
-  const std::map<std::string, std::int64_t>& counts() const { return counts_; }
-  Json state() const { return counts_; }
+  // Throws Error: kConfig, there are too many different ones.
+  void add(std::string_view text, std::int64_t times = 1);
+  bool empty() const { return counts_.empty(); }
+  std::map<std::string, std::int64_t> counts() const;
+  Json state() const { return counts(); }
   void merge(const JsonView& state, std::int64_t records);
 
  private:
-  std::map<std::string, std::int64_t> counts_;
+  NumbersByName<std::int64_t> counts_;
 };
 
 // A sum of finite doubles without rounding, whatever their order.

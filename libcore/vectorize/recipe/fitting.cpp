@@ -1,6 +1,7 @@
 #include "libcore/vectorize/recipe/fitting.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "libcore/base/display.h"
@@ -136,6 +137,16 @@ Json tensors_of(const Json& recipe) {
           {"tensors", recipe.at("tensors")}};
 }
 
+void each_record(RecordSource& source,
+                 const std::function<void(const Record&)>& take) {
+  Record record;
+  if (!source.gives_rows())
+    while (source.next(record)) take(record);
+  else
+    while (const auto rows = source.next_rows(INT64_MAX))
+      while (rows->next(record)) take(record);
+}
+
 }  // namespace
 
 bool is_to_be_fitted(const Recipe& recipe) { return Learning(recipe).any(); }
@@ -154,7 +165,8 @@ Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
   for (const std::vector<std::string>& inputs : runs) {
     const auto source = recipe.open(Inputs{.operands = inputs});
     RecordsDigest digest;
-    for (Record record; source->next(record);) try {
+    each_record(*source, [&](const Record& record) {
+      try {
         digest.add(record);
         if (!record.problem.empty()) bad_data(record.problem);
         if (!takes || takes(record)) learning.see(record);
@@ -162,6 +174,7 @@ Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
         if (e.code() != Code::kData) throw;
         bad.add(record.place() + ": " + e.what());
       }
+    });
     if (digest.any() && !learning.enter(digest.value()))
       bad_data(in_quotes(inputs[0]) +
                " has the records of an input before it, which would count "

@@ -35,14 +35,22 @@ class ColumnsDigest {
     for (const std::size_t i : order_) {
       if (columns.name(i) == kPlaceColumn) continue;  // the input's name
       const std::string_view value = columns.value(i);
-      digest.add_text(columns.name(i));
-      digest.add_text(std::to_string(value.size()));
-      digest.add(std::as_bytes(std::span(value)));
-      digest.add_text("");  // the value's end
+      add_text(columns.name(i));
+      add_text(std::to_string(value.size()));
+      bytes_ += value;
+      add_text("");  // the value's end
     }
+    digest.add(std::as_bytes(std::span(bytes_)));
+    bytes_.clear();
   }
 
  private:
+  void add_text(std::string_view text) {
+    bytes_ += text;
+    bytes_ += '\0';
+  }
+
+  std::string bytes_;               // of a record
   RecordColumns::Names names_;      // of the record before
   std::vector<std::size_t> order_;  // of names
 };
