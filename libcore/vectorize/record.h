@@ -66,6 +66,14 @@ class ColumnOfRecords {
         return record.columns.value(place);
     return found(record);
   }
+  // The number that a step made of it, as far as that is known; else null.
+  const double* number_of(const Record& record) const {
+    const auto& names = record.columns.names();
+    const std::uint64_t known = known_.load(std::memory_order_relaxed);
+    return names && known >> kPlaceBits == names->number()
+               ? record.columns.number(known & kMostPlace)
+               : nullptr;
+  }
 
  private:
   static constexpr int kPlaceBits = 24;

@@ -1,6 +1,9 @@
 #include "libcore/vectorize/record_columns.h"
 
 #include <algorithm>
+#include <array>
+
+#include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
 
@@ -65,13 +68,19 @@ bool RecordColumns::emplace(std::string_view name, std::string value) {
 void RecordColumns::detach() {
   if (!owner_) return;
   const std::shared_ptr<const void> held = std::exchange(owner_, nullptr);
-  for (std::string_view& value : values_) value = keep(value);
+  for (std::size_t i = 0; i < size(); ++i) values_[i] = keep(value(i));
 }
 
 std::size_t RecordColumns::bytes() const {
   std::size_t bytes = 0;
   for (const std::string_view value : values_) bytes += value.size();
   return bytes;
+}
+
+std::string_view RecordColumns::written(std::size_t i) const {
+  std::array<char, 32> digits;
+  if (!short_) short_ = std::make_shared<TextArena>();
+  return values_[i] = short_->keep(number_text(numbers_[i], digits));
 }
 
 std::string_view RecordColumns::keep(std::string_view text) {
@@ -89,6 +98,7 @@ std::vector<std::string_view>& RecordColumns::refill(
     short_->clear();
   else
     short_.reset();
+  numbers_.clear();
   values_.clear();
   return values_;
 }

@@ -5,6 +5,7 @@
 #define DL_LIBCORE_VECTORIZE_RECORD_COLUMNS_H_
 
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -85,7 +86,14 @@ class RecordColumns {
 
   std::size_t size() const { return values_.size(); }
   const std::string& name(std::size_t i) const { return (*names_)[i]; }
-  std::string_view value(std::size_t i) const { return values_[i]; }
+  std::string_view value(std::size_t i) const {
+    return is_unwritten(values_[i]) ? written(i) : values_[i];
+  }
+  // The number that a column holds, where that is known; else null.
+  const double* number(std::size_t i) const {
+    return i < numbers_.size() && !std::isnan(numbers_[i]) ? &numbers_[i]
+                                                           : nullptr;
+  }
   const Names& names() const { return names_; }
 
   std::optional<std::size_t> place(std::string_view name) const;
@@ -98,7 +106,7 @@ class RecordColumns {
       if (!found) return std::nullopt;
       hint = *found;
     }
-    return values_[hint];
+    return value(hint);
   }
 
   // Adds a column; false: there is one of that name.
@@ -110,9 +118,18 @@ class RecordColumns {
   // A copy of the text that lives as long as the columns do.
   std::string_view keep(std::string_view text);
   // Other columns, whose texts these ones hold; gives the values of before.
-  void rearrange(const Names& names, std::vector<std::string_view>& values) {
+  // numbers: those that are known, else NaN, or none at all.
+  void rearrange(const Names& names, std::vector<std::string_view>& values,
+                 std::vector<double>& numbers) {
     if (names_ != names) names_ = names;
     values_.swap(values);
+    numbers_.swap(numbers);
+  }
+  // A text in place of a number that is known, to be written when it is asked
+  // for.
+  static std::string_view unwritten() { return {&kUnwritten, 0}; }
+  static bool is_unwritten(std::string_view text) {
+    return text.data() == &kUnwritten;
   }
   // Columns of the next record, in the memory of this one: the values, to be
   // filled, of which `owner` holds the texts.
@@ -123,14 +140,17 @@ class RecordColumns {
   std::size_t bytes() const;  // of the texts
 
  private:
+  static constexpr char kUnwritten = 0;
   std::string_view own(std::string value);
+  std::string_view written(std::size_t i) const;
 
   Names names_;  // may have more of them than there are values
-  std::vector<std::string_view> values_;
+  mutable std::vector<std::string_view> values_;
+  std::vector<double> numbers_;
   std::shared_ptr<const void> owner_;
   // Texts that no owner holds.
   std::shared_ptr<std::deque<std::string>> own_;
-  std::shared_ptr<TextArena> short_;
+  mutable std::shared_ptr<TextArena> short_;
 };
 
 }  // namespace dl::vectorize

@@ -165,6 +165,13 @@ bool is_long_integer(std::string_view text, double value) {
          text.find_first_not_of("+-0123456789") == std::string_view::npos;
 }
 
+std::string_view number_text(double value, std::array<char, 32>& memory) {
+  const auto end = std::to_chars(memory.data(), memory.data() + memory.size(),
+                                 value == 0 ? 0 : value)
+                       .ptr;
+  return {memory.data(), static_cast<std::size_t>(end - memory.data())};
+}
+
 bool parse_truth(std::string_view text, double& value) {
   const bool yes = text == "True" || text == "TRUE" || text == "true";
   value = yes ? 1 : 0;

@@ -3,6 +3,7 @@
 #ifndef DL_LIBCORE_VECTORIZE_TEXT_H_
 #define DL_LIBCORE_VECTORIZE_TEXT_H_
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -38,6 +39,9 @@ bool parse_number(std::string_view text, double& value);
 // Whether a text is an integer that a double may round: from 2^53 on.
 inline constexpr double kMostExactInteger = 9007199254740992;
 bool is_long_integer(std::string_view text, double value);
+
+// The text of a number in the fewest digits that give it again, of -0 as of 0.
+std::string_view number_text(double value, std::array<char, 32>& memory);
 
 // True and false as pandas and R write them: 1 and 0.
 bool parse_truth(std::string_view text, double& value);

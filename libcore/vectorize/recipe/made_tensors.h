@@ -36,7 +36,7 @@ class MadeTensors {
   MadeTensors(const Recipe& recipe, const RecipeOptions& options);
 
   const std::vector<MadeTensor>& all() const { return tensors_; }
-  // Of the stream, with "index" where that is wanted.
+  // The schema of the stream, with "index" where that is wanted.
   const Schema& schema() const { return start_.schema; }
   Workspaces workspaces() const;
   std::size_t bytes() const;  // of an example

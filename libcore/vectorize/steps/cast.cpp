@@ -70,7 +70,11 @@ class CastStep : public ColumnStep {
     for (const CastColumn& column : columns_) try {
         scratch_.reset();
         const std::string_view text = row.cells[column.from.slot];
-        row.set(column.to, text_of(value(text), type_of_cast(to_), scratch_));
+        const Value made = value(text);
+        if (type_of_cast(to_) == ValueType::kNumber && !made.missing)
+          row.set(column.to, made.number);
+        else
+          row.set(column.to, text_of(made, type_of_cast(to_), scratch_));
       } catch (Error& e) {
         if (e.code() != Code::kData) throw;
         if (lenient_) {

@@ -3,17 +3,33 @@
 #ifndef DL_LIBCORE_VECTORIZE_STEPS_FORMULA_H_
 #define DL_LIBCORE_VECTORIZE_STEPS_FORMULA_H_
 
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "libcore/vectorize/steps/step_columns.h"
 #include "libcore/vectorize/steps/value.h"
 
 namespace dl::vectorize {
 
-using Cells = std::span<const std::string_view>;  // of a row, by slot
+// Values of a row, by slot.
+struct Cells {
+  Cells(const std::vector<std::string_view>& all_texts) : texts(all_texts) {}
+  Cells(const std::vector<std::string_view>& all_texts,
+        std::vector<double>& known)
+      : texts(all_texts), numbers(known) {}
+  std::span<const std::string_view> texts;
+  // Numbers that are known, as Row has them; more become so.
+  std::span<double> numbers = {};
+
+  bool has_number(std::size_t slot) const {
+    return slot < numbers.size() && !std::isnan(numbers[slot]);
+  }
+};
 
 // A part of a formula: a column, a constant, or a function of others.
 class FormulaNode {
@@ -27,6 +43,9 @@ class FormulaNode {
   virtual const std::string* constant_text() const { return nullptr; }
   // The name, of a column; else null.
   virtual const std::string* column() const { return nullptr; }
+  // The place of its text, of a column; else kNoSlot.
+  static constexpr std::size_t kNoSlot = SIZE_MAX;
+  virtual std::size_t slot() const { return kNoSlot; }
 
  private:
   ValueType type_;

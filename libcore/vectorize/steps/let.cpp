@@ -15,9 +15,13 @@ class LetStep : public ColumnStep {
  private:
   void change(Row& row) override {
     scratch_.reset();
-    const Value value = formula_.run(row.cells, scratch_);
-    row.set(slot_, text_of(value, formula_.type(), scratch_));
+    const Value value = formula_.run({row.cells, row.numbers}, scratch_);
+    if (formula_.type() == ValueType::kNumber && !value.missing)
+      row.set(slot_, value.number);
+    else
+      row.set(slot_, text_of(value, formula_.type(), scratch_));
   }
+  bool takes_numbers() const override { return true; }
 
   Formula formula_;
   std::size_t slot_;
@@ -31,10 +35,11 @@ class WhereStep : public Step {
 
   void take(Row&& row, const Next& next) override {
     scratch_.reset();
-    const Value value = formula_.run(row.cells, scratch_);
+    const Value value = formula_.run({row.cells, row.numbers}, scratch_);
     if (!value.missing && value.number != 0) next(std::move(row));
   }
   bool only_leaves_out() const override { return true; }
+  bool takes_numbers() const override { return true; }
   bool is_row_wise() const override { return true; }
 
  private:

@@ -1,11 +1,14 @@
 #include "libcore/vectorize/steps/nodes.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <utility>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/table/pattern.h"
+#include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
 namespace {
@@ -15,11 +18,14 @@ class ColumnNode : public FormulaNode {
   explicit ColumnNode(StepColumn column)
       : FormulaNode(column.type), column_(std::move(column)) {}
   Value run(Cells row, Scratch&) const override {
-    const std::string_view text = row[column_.slot];
+    if (type() == ValueType::kNumber && row.has_number(column_.slot))
+      return Value::of_number(row.numbers[column_.slot]);
+    const std::string_view text = row.texts[column_.slot];
     // A text of a step stands for what the step made of it.
     return value_of(text, type());
   }
   const std::string* column() const override { return &column_.name; }
+  std::size_t slot() const override { return column_.slot; }
 
  private:
   StepColumn column_;
@@ -45,12 +51,19 @@ class ConstantNode : public FormulaNode {
 class ConvertedNode : public FormulaNode {
  public:
   ConvertedNode(FormulaPart part, ValueType type, std::string place = {})
-      : FormulaNode(type), part_(std::move(part)), place_(std::move(place)) {}
+      : FormulaNode(type),
+        part_(std::move(part)),
+        place_(std::move(place)),
+        slot_(type == ValueType::kNumber ? part_->slot() : kNoSlot) {}
   Value run(Cells row, Scratch& scratch) const override {
+    if (row.has_number(slot_)) return Value::of_number(row.numbers[slot_]);
     const Value value = part_->run(row, scratch);
     if (value.missing) return value;
     try {
-      return value_of(value.text, type());
+      const Value made = value_of(value.text, type());
+      if (slot_ < row.numbers.size() && !made.missing && !is_word(value.text))
+        row.numbers[slot_] = made.number;
+      return made;
     } catch (Error& e) {
       const std::string* name = part_->column();
       e.add_context(name != nullptr ? "column " + in_quotes(*name) : place_);
@@ -60,8 +73,14 @@ class ConvertedNode : public FormulaNode {
   const std::string* column() const override { return part_->column(); }
 
  private:
+  // Whether it is true or false, which other columns may call so.
+  static bool is_word(std::string_view text) {
+    return std::isalpha(static_cast<unsigned char>(trim(text)[0])) != 0;
+  }
+
   FormulaPart part_;
   std::string place_;  // where it stands, if in no column
+  std::size_t slot_;   // of the text, where it becomes a number
 };
 
 class CallNode : public FormulaNode {

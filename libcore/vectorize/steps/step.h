@@ -27,11 +27,18 @@ namespace dl::vectorize {
 struct Row {
   // By slot; an empty text is missing.  What a step makes lives in `record`.
   std::vector<std::string_view> cells;
-  Record record;  // its place, and the memory of its texts
+  // Numbers that are known, by slot, else NaN; or fewer of them.  Texts of
+  // those that steps made are written when they are wanted, which is seldom.
+  std::vector<double> numbers;
+  std::vector<std::size_t> unwritten;  // slots
+  Record record;                       // its place, and the memory of its texts
 
   void set(std::size_t slot, std::string_view text) {
     cells[slot] = record.columns.keep(text);
   }
+  void set(std::size_t slot, double number);
+  // Writes the texts of all numbers.
+  void write();
 };
 
 class Step {
@@ -52,6 +59,8 @@ class Step {
   virtual bool only_makes_columns() const { return false; }
   // Whether what it makes of a row depends on that row alone.
   virtual bool is_row_wise() const { return false; }
+  // Whether it takes numbers whose texts are not written.
+  virtual bool takes_numbers() const { return false; }
   // Whether it does no more than leave rows out.
   virtual bool only_leaves_out() const { return false; }
 };

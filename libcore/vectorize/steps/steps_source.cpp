@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -45,6 +46,9 @@ class StepRun {
 
   void take(Record&& record) {
     row_.cells.assign(chain_.columns_.slots(), {});
+    row_.numbers.assign(chain_.columns_.slots(),
+                        std::numeric_limits<double>::quiet_NaN());
+    row_.unwritten.clear();
     for (std::size_t i = 0; i < taken_.size(); ++i)
       row_.cells[slots_[i]] = taken_[i].of(record);
     row_.record = std::move(record);
@@ -66,6 +70,7 @@ class StepRun {
     ++given_;
     if (i == chain_.steps_.size()) return put(std::move(row));
     StepChain::BoundStep& bound = chain_.steps_[i];
+    if (!row.unwritten.empty() && !bound.step->takes_numbers()) row.write();
     try {
       // Counts the row as left out until it is given on.
       const bool leaves_out = bound.step->only_leaves_out();
@@ -83,12 +88,15 @@ class StepRun {
 
   void put(Row&& row) {
     values_.clear();
-    for (const std::size_t slot : chain_.slots_)
+    numbers_.clear();
+    for (const std::size_t slot : chain_.slots_) {
       values_.push_back(row.cells[slot]);
+      if (!row.numbers.empty()) numbers_.push_back(row.numbers[slot]);
+    }
     if (chain_.wants_place_ && row.record.input)
       values_.push_back(row.record.columns.keep(
           place_of(*row.record.input, row.record.line)));
-    row.record.columns.rearrange(names_, values_);
+    row.record.columns.rearrange(names_, values_, numbers_);
     row.record.is_sparse = false;
     out_(std::move(row.record));
   }
@@ -101,6 +109,7 @@ class StepRun {
   std::vector<Step::Next> next_;  // to step i
   Row row_;                       // memory of the next one
   std::vector<std::string_view> values_;
+  std::vector<double> numbers_;
   std::vector<std::int64_t> left_out_;
   std::int64_t given_ = 0;  // rows, to any step
 };

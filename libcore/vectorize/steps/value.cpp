@@ -1,6 +1,6 @@
 #include "libcore/vectorize/steps/value.h"
 
-#include <charconv>
+#include <array>
 #include <cmath>
 
 #include "libcore/base/display.h"
@@ -69,11 +69,8 @@ std::string_view text_of(const Value& value, ValueType type, Scratch& scratch) {
     text = date_text(static_cast<Seconds>(std::floor(value.number)));
     return text;
   }
-  char digits[32];
-  // Negative zero is zero.
-  const double number = value.number == 0 ? 0 : value.number;
-  const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-  text.assign(digits, end);
+  std::array<char, 32> digits;
+  text = number_text(value.number, digits);
   return text;
 }
 

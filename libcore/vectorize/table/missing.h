@@ -47,6 +47,7 @@ class MissingWords {
   }
   bool are_known() const { return known_; }
   bool may_begin(char start) const { return known_ && words_.may_begin(start); }
+  const WordSet& words() const { return words_; }
   bool contain(std::string_view text) const {
     return known_ && words_.contains(text);
   }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <unordered_map>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -193,6 +194,39 @@ bool learns_fills(const RecipeSettings& settings) {
   return missing_of(settings) > MissingNumber::kValue && !settings.has("fills");
 }
 
+// How often each number occurs, for those that stand in for missing ones.
+class NumberTally {
+ public:
+  void add(double value, std::int64_t times = 1) {
+    counts_[value + 0.0] += times;  // no -0
+    check_different(counts_.size());
+  }
+  bool empty() const { return counts_.empty(); }
+  std::map<double, std::int64_t> counts() const {
+    return {counts_.begin(), counts_.end()};
+  }
+  // As of TextCounts, by the texts of the numbers.
+  Json state() const {
+    TextCounts texts;
+    for (const auto& [value, times] : counts_)
+      texts.add(dump_json(Json(value)), times);
+    return texts.state();
+  }
+  void merge(const JsonView& state, std::int64_t records) {
+    TextCounts texts;
+    texts.merge(state, records);
+    for (const auto& [text, times] : texts.counts()) {
+      double value = 0;
+      if (!parse_number(text, value) || !std::isfinite(value))
+        state.fail("counts of numbers");
+      add(value, times);
+    }
+  }
+
+ private:
+  std::unordered_map<double, std::int64_t> counts_;
+};
+
 // Learns what stands in for missing numbers, and scales.
 class NumberLearner : public Learner {
  public:
@@ -202,12 +236,13 @@ class NumberLearner : public Learner {
         missing_(missing_of(settings)),
         scales_(settings, columns_.columns().size()),
         sums_(learns_fills(settings) ? columns_.columns().size() : 0),
-        counts_(sums_.size()) {
+        counts_(sums_.size()),
+        values_(columns_.columns().size()) {
     check_fills(settings, columns_.columns().size());
   }
 
   void see(const Record& record) override {
-    std::vector<std::optional<double>> values(columns_.columns().size());
+    std::vector<std::optional<double>>& values = values_;
     for (std::size_t i = 0; i < values.size(); ++i)
       values[i] = columns_.value(record, i);
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -217,7 +252,7 @@ class NumberLearner : public Learner {
       if (missing_ == MissingNumber::kMean)
         sums_[i].add(*values[i]);
       else
-        counts_[i].add(dump_json(Json(*values[i] + 0.0)));  // no -0
+        counts_[i].add(*values[i]);
     }
   }
 
@@ -242,7 +277,7 @@ class NumberLearner : public Learner {
     if (sums_.empty()) return;
     Json fills = Json::array();
     for (std::size_t i = 0; i < sums_.size(); ++i) {
-      if (sums_[i].count() == 0 && counts_[i].counts().empty())
+      if (sums_[i].count() == 0 && counts_[i].empty())
         bad_data("column " + in_quotes(columns_.columns()[i]) +
                  " has no values to learn from");
       fills.push_back(missing_ == MissingNumber::kMean ? sums_[i].mean()
@@ -257,31 +292,17 @@ class NumberLearner : public Learner {
       state.fail("a state for each of " + std::to_string(sums_.size()) +
                  " columns");
     for (std::size_t i = 0; i < sums_.size(); ++i)
-      if (missing_ == MissingNumber::kMean) {
+      if (missing_ == MissingNumber::kMean)
         sums_[i].merge(state.at(i), records);
-      } else {
-        check_numbers(state.at(i));
+      else
         counts_[i].merge(state.at(i), records);
-      }
-  }
-
-  static void check_numbers(const JsonView& counts) {
-    double value = 0;
-    for (const auto& [text, times] : counts.raw().items())
-      if (!parse_number(text, value) || !std::isfinite(value))
-        counts.fail("counts of numbers");
   }
 
   // The median, or the most frequent value, of several the smallest.
-  double middle(const TextCounts& counts) const {
-    std::map<double, std::int64_t> values;
+  double middle(const NumberTally& counts) const {
+    const std::map<double, std::int64_t> values = counts.counts();
     std::int64_t all = 0;
-    for (const auto& [text, times] : counts.counts()) {
-      double value = 0;
-      require(parse_number(text, value), "a count of no number");
-      values[value] += times;
-      all += times;
-    }
+    for (const auto& [value, times] : values) all += times;
     if (missing_ == MissingNumber::kMostFrequent)
       return std::ranges::max_element(
                  values, {}, [](const auto& value) { return value.second; })
@@ -301,7 +322,8 @@ class NumberLearner : public Learner {
   MissingNumber missing_;
   ScaleLearner scales_;
   std::vector<FixedSum> sums_;  // none: fills are not learnt
-  std::vector<TextCounts> counts_;
+  std::vector<NumberTally> counts_;
+  std::vector<std::optional<double>> values_;  // of a record
 };
 
 }  // namespace

@@ -30,6 +30,9 @@ NumberColumns::NumberColumns(std::vector<std::string> columns,
   for (const std::string& word : true_)
     if (false_.contains(word))
       bad_config("true and false both have " + in_quotes(word));
+  for (const WordSet& words : {words_.words(), true_, false_})
+    for (const std::string& word : words)
+      if (double value = 0; parse_number(word, value)) has_number_words_ = true;
   for (std::size_t c = 0; c < starts_word_.size(); ++c) {
     const char start = static_cast<char>(c);
     starts_word_[c] = words_.may_begin(start) || true_.may_begin(start) ||
@@ -39,6 +42,9 @@ NumberColumns::NumberColumns(std::vector<std::string> columns,
 
 std::optional<double> NumberColumns::value(const Record& record,
                                            std::size_t i) const {
+  const double* known = places_[i].number_of(record);
+  if (known != nullptr && !has_number_words_ && std::abs(*known) <= kMostNumber)
+    return *known;
   const std::string_view text = trim(places_[i].of(record));
   double value = 0;
   // Nearly all values are numbers, which no word begins as.

@@ -34,6 +34,7 @@ class NumberColumns {
   MissingWords words_;
   WordSet true_, false_;
   std::array<bool, 256> starts_word_{};  // first bytes of all these words
+  bool has_number_words_ = false;        // among these words
 };
 
 }  // namespace dl::vectorize

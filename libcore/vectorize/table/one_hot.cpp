@@ -86,7 +86,7 @@ class OneHotLearner : public Learner {
     counts_.merge(state, records);
   }
   void finish(Json& given) const override {
-    if (counts_.counts().empty())
+    if (counts_.empty())
       bad_data("column " + in_quotes(column_.name()) +
                " has no values to learn from");
     given["classes"] = most_frequent(counts_, most_);

@@ -15,6 +15,7 @@ x,y,z
 CSV
 jq -c '.input, .layers[-1]' two.json
 seq 40000 | awk 'BEGIN { print "x,g,y" } { print $1 % 997 "," $1 % 30 "," $1 % 97 / 3 }' >many.csv
+touch -d '2024-01-01' many.csv
 dl-preprocess table --label y --network many.json many.csv -o many.dls 2>&1 | tail -1
 echo '== made again with its stream, or where it is gone'
 dl-preprocess table --label y --network many.json many.csv -o many.dls

@@ -47,6 +47,20 @@ for stream in 1 lines; do dl-shard --head 100000 --json "$stream.dls" >"$stream.
 cmp 1.examples lines.examples && echo 'the same examples'
 wc -l <1.examples
 jq -c '[.id, .index, .features]' 1.examples | sed -n '2p;12000p'
+echo '== numbers that a step has read: words for missing ones, texts, and places of rows'
+printf '%s\n' n -999 1.50 true 1 >few.csv
+cat >few.json <<'END'
+{"source": {"type": "csv"},
+ "steps": [{"let": "m", "be": "n / 3"}, {"let": "k", "be": "m * 2 + n"}, {"cast": "k", "to": "text"},
+           {"let": "t", "be": "concat(text(m), ' ', text(n))"}],
+ "tensors": {
+   "features/x": [
+     {"type": "number", "from": ["n", "m"], "missing": "value", "value": 7, "na": ["-999", "-333"]},
+     {"type": "category", "from": "k", "encode": "one_hot", "classes": ["-1665", "2.5"], "unknown": "zeros"}],
+   "labels/t": {"type": "category", "from": "t"},
+   "id": {"type": "id", "from": "file:line", "bytes": 16}}}
+END
+dl-preprocess -q --recipe few.json few.csv | dl-shard --head 9 --json | jq -c '[.id, ."features/x", ."class/t", ."labels/t"]'
 echo '== what ends the input comes in its place'
 { cat 1.csv; printf '1,"w1,2020-01-01,never closed,yes\n'; } >open.csv
 for threads in 1 4; do

@@ -1,6 +1,11 @@
 #include "libcore/vectorize/record_columns.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "libcore/vectorize/record.h"
 
@@ -49,6 +54,34 @@ TEST_CASE("a column is found again where another record has it elsewhere") {
   CHECK(column.of(one) == "2");
   CHECK(column.of(other) == "3");
   CHECK(column.of(one) == "2");
+}
+
+TEST_CASE("the text of a number that is known is written when it is wanted") {
+  const auto names =
+      std::make_shared<const ColumnNames>(std::vector<std::string>{"a", "b"});
+  std::vector<std::string_view> texts = {"text", RecordColumns::unwritten()};
+  std::vector<double> numbers = {std::nan(""), 0.1};
+  Record record;
+  record.columns.rearrange(names, texts, numbers);
+  const ColumnOfRecords a("a"), b("b");
+  CHECK(b.of(record) == "0.1");
+  CHECK(a.of(record) == "text");
+  REQUIRE(b.number_of(record) != nullptr);
+  CHECK(*b.number_of(record) == 0.1);
+  CHECK(a.number_of(record) == nullptr);
+  auto& values = record.columns.refill(names, nullptr);
+  values = {"1", "2"};
+  CHECK(b.number_of(record) == nullptr);
+  CHECK(b.of(record) == "2");
+}
+
+TEST_CASE("texts of a record stay where they are until its next one") {
+  TextArena arena;
+  const std::string_view first = arena.keep("first");
+  for (int i = 0; i < 100; ++i) (void)arena.keep(std::string(50, 'x'));
+  CHECK(first == "first");
+  arena.clear();
+  CHECK(arena.keep(std::string(10000, 'y')).size() == 10000);
 }
 
 }  // namespace dl::vectorize::record_columns_test
