@@ -128,7 +128,8 @@ def check_arrays(folder, fitted, fills):
         run(*program(name, path, fills, 1, f"np.save({str(folder / name)!r}, x)\n"))
         other = np.load(folder / f"{name}.npy")
         far = np.abs(own - other) / np.maximum(np.abs(other), 1)
-        show(figure="mixed types, the same arrays", peer=name, shape=own.shape == other.shape, largest_difference=float(far.max()))
+        show(figure="mixed types, the same arrays", peer=name, shape=own.shape == other.shape,
+             largest_difference=float(far.max()))
 
 
 def mixed(folder, megabytes):

@@ -31,5 +31,5 @@ status dl-preprocess table --label y --network x.dls many.csv -o x.dls
 status dl-preprocess table --label y --network - many.csv
 status dl-preprocess table --label y --network x.json --print-recipe many.csv
 status dl-preprocess fit --network x.json x y
-ls | grep "^x"
+for file in x*; do [ ! -e "$file" ] || echo "$file"; done
 [ ! -e x.json ]
