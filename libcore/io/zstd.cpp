@@ -91,8 +91,8 @@ struct FrameCompressor::State {
   std::size_t compress(std::span<const std::byte> content,
                        std::span<std::byte> to, int level) {
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
-    return written(ZSTD_compress2(context, to.data(), to.size(),
-                                  content.data(), content.size()));
+    return written(ZSTD_compress2(context, to.data(), to.size(), content.data(),
+                                  content.size()));
   }
   int level_for(std::span<const std::byte> content, std::span<std::byte> room);
 };
@@ -108,7 +108,8 @@ int FrameCompressor::State::level_for(std::span<const std::byte> content,
     std::ranges::copy(content.subspan(i * step + step / 2, kPiece),
                       sample.begin() + i * kPiece);
   const std::size_t fast = compress(sample, room, kFastLevel);
-  return compress(sample, room, kLevel) < fast - fast / 16 ? kLevel : kFastLevel;
+  return compress(sample, room, kLevel) < fast - fast / 16 ? kLevel
+                                                           : kFastLevel;
 }
 
 FrameCompressor::FrameCompressor() : state_(std::make_unique<State>()) {

@@ -134,8 +134,9 @@ std::unique_ptr<RecordSource> open_table(const std::vector<std::string>& inputs,
   const auto sources = source_types();
   const auto type = std::ranges::find(
       sources, source.at("type").get<std::string>(), &SourceType::name);
-  return type->open_with(Inputs{.operands = inputs, .tell_encoding = tell_encoding},
-                         RecipeSettings(source, type->keys));
+  return type->open_with(
+      Inputs{.operands = inputs, .tell_encoding = tell_encoding},
+      RecipeSettings(source, type->keys));
 }
 
 InferredTable infer_table(const TableInput& input, BadRecords& bad) {
@@ -143,9 +144,8 @@ InferredTable infer_table(const TableInput& input, BadRecords& bad) {
   InferredTable table;
   find_source(input, table);
   const auto source = open_table(
-      input.inputs, table.source, [&](Level, const std::string& line) {
-        table.sentences.push_back(line);
-      });
+      input.inputs, table.source,
+      [&](Level, const std::string& line) { table.sentences.push_back(line); });
   std::vector<std::string> words = split_list(input.na, "--na");
   std::erase(words, "");
   table.profile = profile_table(*source, std::move(words), bad);
