@@ -63,4 +63,14 @@ inline dl::Json shown_recipe(const Args& a,
   return recipe;
 }
 
+// The inputs, and all that says what becomes of them.
+inline std::vector<std::string> files_of(const Args& a,
+                                         std::vector<std::string> inputs) {
+  const std::vector<std::string> labels = label_files_of(a, inputs);
+  inputs.insert(inputs.end(), labels.begin(), labels.end());
+  for (const std::string& file : {a.recipe, a.labels})
+    if (!file.empty() && !inputs.empty()) inputs.push_back(file);
+  return inputs;
+}
+
 #endif  // DL_TOOLS_DL_PREPROCESS_READERS_H_

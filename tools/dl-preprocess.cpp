@@ -54,16 +54,6 @@ constexpr dl::cli::ToolInfo kTool = {
     .on_kill = dl::io::remove_unfinished,
 };
 
-// The inputs, and all that says what becomes of them.
-std::vector<std::string> files_of(const Args& a,
-                                  std::vector<std::string> inputs) {
-  const std::vector<std::string> labels = label_files_of(a, inputs);
-  inputs.insert(inputs.end(), labels.begin(), labels.end());
-  for (const std::string& file : {a.recipe, a.labels})
-    if (!file.empty() && !inputs.empty()) inputs.push_back(file);
-  return inputs;
-}
-
 // Whether there is nothing to do, which is reported.
 bool is_current(const Args& a, const std::vector<Output>& outputs,
                 const dl::data::Provenance& step) {
