@@ -324,7 +324,7 @@ inline void refuse_empty_values(const Args& a) {
       {"id", &a.csv.id},
       {"weight", &a.csv.weight}};
   for (const auto& [name, value] : values)
-    if (a.options->given(name) && value->empty())
+    if (a.options->commands({name}) && value->empty())
       dl::bad_usage("--" + std::string(name) +
                     ": want a value, got an empty one; leave it out for none");
 }

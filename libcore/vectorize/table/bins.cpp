@@ -123,6 +123,7 @@ class BinsLearner : public Learner {
         even_shares(static_cast<std::size_t>(bins_));
     if (!is_uniform_) return counts_.quantiles(shares);
     std::vector<double> edges;
+    edges.reserve(shares.size());
     for (const double share : shares)
       edges.push_back(counts_.min() + (counts_.max() - counts_.min()) * share);
     return edges;
