@@ -11,6 +11,7 @@
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/base/number_format.h"
+#include "libcore/io/source.h"
 #include "libcore/vectorize/analysis/drift.h"
 #include "libcore/vectorize/analysis/table_profile.h"
 #include "libcore/vectorize/text.h"
@@ -47,8 +48,8 @@ inline void run_compare(const Args& a) {
     dl::bad_usage(
         "compare wants two tables, or saved analyses of such: the one before "
         "and the one after");
-  auto before = analyzed(a, {a.operands[1]}).profile;
-  auto after = analyzed(a, {a.operands[2]}).profile;
+  auto before = analyzed(a, dl::io::expand_operands({a.operands[1]})).profile;
+  auto after = analyzed(a, dl::io::expand_operands({a.operands[2]})).profile;
   drop_columns(a, before, after);
   const dl::Json drift = drift_of(before, after, a.bound);
   if (a.json)

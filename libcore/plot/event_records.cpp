@@ -146,6 +146,7 @@ void EventRecords::histogram(const std::string& tag, double step,
   const double width =
       (of.high - of.low) / static_cast<double>(of.counts.size());
   std::vector<double> limits;
+  limits.reserve(of.counts.size());
   for (std::size_t i = 0; i < of.counts.size(); ++i)
     limits.push_back(of.low + width * static_cast<double>(i + 1));
   summary(step, seconds,

@@ -122,6 +122,7 @@ void follow_tensorboard(std::vector<Run>& runs, const std::string& folder,
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::vector<std::unique_ptr<Followed>> all;
   const auto names = names_of(runs);
+  all.reserve(runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i)
     all.push_back(std::unique_ptr<Followed>(
         new Followed{runs[i], RunEvents(runs[i], kMostPoints, log),

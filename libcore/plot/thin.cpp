@@ -13,6 +13,7 @@ namespace {
 // Damaged histories go back; pages stay bounded all the same.
 Curve sorted_by_x(const Curve& curve) {
   std::vector<std::pair<double, double>> points;
+  points.reserve(curve.x.size());
   for (std::size_t i = 0; i < curve.x.size(); ++i)
     points.emplace_back(curve.x[i], curve.y[i]);
   std::ranges::stable_sort(points, {}, &std::pair<double, double>::first);

@@ -127,7 +127,11 @@ class RecordColumns {
   }
   // A text in place of a number that is known, to be written when it is asked
   // for.
-  static std::string_view unwritten() { return {&kUnwritten, 0}; }
+  static std::string_view unwritten() {
+    std::string_view text(&kUnwritten, 1);
+    text.remove_suffix(1);
+    return text;
+  }
   static bool is_unwritten(std::string_view text) {
     return text.data() == &kUnwritten;
   }

@@ -27,7 +27,7 @@ finish b2
 check m.safetensors.run
 event m.safetensors.run '"event":"fold"' || fail "it was not folded"
 event m.safetensors.run '"event":"commits"' || fail "nothing was summed"
-ls m.safetensors.run | grep -v -e '^checkpoint' -e '^updates' -e '^lock'
+find m.safetensors.run -mindepth 1 ! -name 'checkpoint*' ! -name 'updates*' ! -name 'lock*' -printf '%P\n' | LC_ALL=C sort
 # It is drawn as one that was not folded.
 dl-plot m.safetensors.run --data m.csv
 python3 - <<'PY'

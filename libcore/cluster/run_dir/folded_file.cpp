@@ -51,17 +51,18 @@ void FoldedFile::make() {
     add(folded);
   } catch (const Error& error) {
     failed_ = error.code() == Code::kData
-                  ? Error{Code::kData, in_quotes(path_) + ", " + error.what()}
-                  : error;
-  } catch (const std::exception& error) {
-    failed_ = Error{Code::kBug, error.what()};
+                  ? std::make_exception_ptr(Error{
+                        Code::kData, in_quotes(path_) + ", " + error.what()})
+                  : std::current_exception();
+  } catch (...) {
+    failed_ = std::current_exception();
   }
   ready_ = true;
 }
 
 std::int64_t FoldedFile::replace(int file) {
   maker_.join();
-  if (failed_) throw *failed_;
+  if (failed_) std::rethrow_exception(failed_);
   std::string bytes(std::size_t{256} << 10, '\0');
   for (std::int64_t at = from_size_;;) {
     const ssize_t got = ::pread(file, bytes.data(), bytes.size(), at);

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,7 +43,7 @@ class FoldedFile {
   std::int64_t from_size_, size_ = 0;
   io::SinkGroup group_;
   std::unique_ptr<io::Sink> sink_;
-  std::optional<Error> failed_;
+  std::exception_ptr failed_;
   std::atomic<bool> ready_ = false, stop_ = false;
   std::thread maker_;
 };

@@ -37,9 +37,9 @@ class QuadTree {
         if (mass > 0) take(mass, dx, dy, distance);
         continue;
       }
-      for (std::int32_t k = 0; k < 4; ++k)
-        if (cells_[static_cast<std::size_t>(cell.first + k)].mass > 0)
-          open[count++] = cell.first + k;
+      for (std::int32_t child = cell.first; child < cell.first + 4; ++child)
+        if (cells_[static_cast<std::size_t>(child)].mass > 0)
+          open[count++] = child;
     }
   }
 

@@ -72,6 +72,7 @@ void group(SeenExamples& seen, const std::vector<std::int64_t>& classes,
   std::map<std::int64_t, std::size_t> counts;
   for (const std::int64_t one : classes) ++counts[one];
   std::vector<std::int64_t> order;
+  order.reserve(counts.size());
   for (const auto& [one, count] : counts) order.push_back(one);
   const bool too_many = order.size() > kMostGroups + 1;
   std::ranges::stable_sort(order, std::ranges::greater{},

@@ -285,6 +285,7 @@ std::vector<std::pair<std::string, std::int64_t>> ColumnProfile::top(
         return a->count != b->count ? a->count > b->count : a->text < b->text;
       });
   std::vector<std::pair<std::string, std::int64_t>> top;
+  top.reserve(most);
   for (std::size_t i = 0; i < most; ++i)
     top.emplace_back(all[i]->text, all[i]->count);
   return top;

@@ -139,6 +139,7 @@ std::vector<double> Quantiles::at(std::span<const double> shares) const {
   if (count_ == 0) return found;
   const auto values = weighted();
   std::vector<std::int64_t> ends;  // values up to each
+  ends.reserve(values.size());
   std::int64_t before = 0;
   for (const auto& [value, times] : values) ends.push_back(before += times);
   const auto value_at = [&](double place) {

@@ -196,6 +196,7 @@ std::string correlations_text(const Json& analysis) {
       all, std::ranges::greater{},
       [&](const Json* column) { return std::abs(value(column)); });
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(all.size());
   for (const Json* column : all)
     rows.push_back(
         {clipped(column->at("name").get<std::string>()),

@@ -13,7 +13,7 @@ iconv -t latin1 utf8.csv >latin1.csv
 table() { dl-preprocess table --label y --no-provenance "$@"; }
 table -q utf8.csv -o utf8.dls
 for name in le be; do table $name.csv -o $name.dls && cmp utf8.dls $name.dls; done
-cat le.csv | gzip >le.gz && table -q le.gz -o gz.dls && cmp utf8.dls gz.dls
+gzip <le.csv >le.gz && table -q le.gz -o gz.dls && cmp utf8.dls gz.dls
 for pair in bare:utf-16le latin1:latin1 latin1:Windows-1252; do
   table -q --encoding ${pair#*:} ${pair%:*}.csv -f -o x.dls
   dl-shard --info --json x.dls | jq -c '[.columns, .recipe.source.encoding]'

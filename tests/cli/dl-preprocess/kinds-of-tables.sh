@@ -15,7 +15,7 @@ cat >iris.arff <<'END'
 END
 for i in $(seq 30); do
   class=yes && [ $((i % 3)) = 0 ] && class="'no way'"
-  echo "$i.5,?,2024-01-$((10 + i % 15)),'it\\'s $i',$((i % 2 + 1)),$class"
+  printf '%s\n' "$i.5,?,2024-01-$((10 + i % 15)),'it\\'s $i',$((i % 2 + 1)),$class"
 done >>iris.arff
 echo "{0 3.5, 1 7, 2 2024-02-02, 3 x, 4 'a, b'}" >>iris.arff
 dl-preprocess table --label class iris.arff -o iris.dls

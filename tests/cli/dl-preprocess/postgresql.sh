@@ -1,6 +1,6 @@
 #!/bin/bash
 # A table of a real PostgreSQL, through psql.
-server=$(command -v postgres || ls /usr/lib/postgresql/*/bin/postgres 2>/dev/null | tail -1)
+server=$(command -v postgres || find /usr/lib/postgresql -name postgres 2>/dev/null | sort | tail -1)
 { [ -n "$server" ] && command -v psql >/dev/null; } || { echo "no PostgreSQL is installed" >&2; exit 77; }
 bin=$(dirname "$(readlink -f "$server")")
 as() (cd / && if [ "$(id -u)" = 0 ]; then setpriv --reuid=nobody --regid=nogroup --clear-groups "$@"; else "$@"; fi; )

@@ -1,7 +1,7 @@
 # Cross-validation of an example: every fold is tested once, by a model of the others.
-cp "$DL_TEST_ROOT"/scripts/share/examples/passengers.* .
+cp "$DL_TEST_ROOT"/scripts/share/examples/passengers.awk .
 awk -v seed=1 -v rows=300 -f passengers.awk >passengers.csv
-dl-preprocess table -q --label Survived --id PassengerId passengers.csv | dl-shard -q --folds 3 -o cross
+dl-preprocess table -q --label Survived --id PassengerId --network passengers.json passengers.csv | dl-shard -q --folds 3 -o cross
 crossval=$DL_TEST_ROOT/scripts/share/examples/crossval
 "$crossval" passengers.json cross --epochs 5 >all.tsv
 awk -F '\t' 'NR == 1 || $1 == "examples" || ($1 == "accuracy" && $2 > 0.6 && $2 < 1 && $3 < 0.2) { print $1, $4 }' all.tsv
