@@ -109,7 +109,10 @@ void write_tensorboard(const std::vector<std::string>& paths, Subject subject,
     const std::string events = subject == Subject::kModel
                                    ? model_events(path, log)
                                    : report_events(read_report(path));
-    write_whole(make_folder(folder, name) + "/" + event_file_name(0), events);
+    // A report and its model have one name, and each a file.
+    write_whole(make_folder(folder, name) + "/" + event_file_name(0) +
+                    (subject == Subject::kModel ? "-model" : "-report"),
+                events);
   }
 }
 

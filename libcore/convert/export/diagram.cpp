@@ -2,6 +2,8 @@
 
 #include "libcore/convert/export/diagram.h"
 
+#include <algorithm>
+
 #include "libcore/convert/export/layer_name.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layout.h"
@@ -28,7 +30,10 @@ std::string spelt(const Json& value) {
   if (value.is_object() && value.contains("type"))
     return value["type"].get<std::string>();
   if (!value.is_array()) return dump_json(value);
+  const bool is_shape = std::ranges::all_of(
+      value, [](const Json& one) { return one.is_number_integer(); });
   std::string text;
+  if (!is_shape) return std::to_string(value.size()) + " values";
   for (const Json& one : value)
     text.append(text.empty() ? "" : "x").append(dump_json(one));
   return text;

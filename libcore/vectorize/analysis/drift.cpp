@@ -146,7 +146,13 @@ Json column_drift(const ColumnProfile& before, const ColumnProfile& after,
     bins.add(share(before.present(), before.rows()),
              share(after.present(), after.rows()));
   }
-  const bool alike = numbers || classes || before.type() == after.type() ||
+  // Ids and texts differ by the number of rows, too.
+  const auto is_free = [](const ColumnProfile& column) {
+    return column.type() == ColumnType::kId ||
+           column.type() == ColumnType::kText;
+  };
+  const bool alike = numbers || (is_free(before) && is_free(after)) ||
+                     classes || before.type() == after.type() ||
                      before.present() == 0 || after.present() == 0;
   if (!alike) json["type_after"] = name_of(after.type());
   const double index = stability_index(bins);

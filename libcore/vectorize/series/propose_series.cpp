@@ -141,8 +141,18 @@ class SeriesProposal {
     else if (!is_given)
       bad_usage("--time: " + in_quotes(time_) + " is no date and no number (" +
                 std::string(name_of(time.type())) + ")");
+    // Series that lie beside each other, whose rows steps would average.
+    const auto times = static_cast<std::int64_t>(time.distinct());
+    const bool has_twins = key_.empty() && settings_.contains("every") &&
+                           time.is_counted() && 2 * times <= time.present();
     proposed.columns.emplace_back(
-        time_, "time, " + settings_["time_format"].get<std::string>());
+        time_,
+        "time, " + settings_["time_format"].get<std::string>() +
+            (has_twins ? "; " + std::to_string(time.present()) + " rows have " +
+                             std::to_string(times) +
+                             " times, and rows of one time become one: is "
+                             "there a column that tells series apart (--key)?"
+                       : ""));
   }
 
   Json numbers(const Words& columns) const {

@@ -51,8 +51,10 @@ void refuse_twins(const SeriesRows& series, bool are_numbers) {
   if (twin == series.times.end()) return;
   bad_data("two rows" + name_of_series(series) + " have the time " +
            time_text(*twin, are_numbers) +
-           ": name the column that tells their series apart (--key), or make "
-           "steps of the rows (--every)");
+           (series.key.empty()
+                ? ": name the column that tells their series apart (--key), or "
+                  "make steps of the rows (--every)"
+                : ": keep one of them, or make steps of the rows (--every)"));
 }
 
 // The line through the numbers of a column, looked at from front to back.
