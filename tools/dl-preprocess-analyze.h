@@ -16,6 +16,7 @@
 #include "libcore/base/json.h"
 #include "libcore/cli/tool.h"
 #include "libcore/io/overwriting.h"
+#include "libcore/io/repeated.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
 #include "libcore/plot/analysis_page.h"
@@ -138,6 +139,9 @@ inline void run_analyze(const Args& a) {
   Args own = a;
   own.format = "table";
   keep_standard_input(own, inputs);
+  if (const std::string again = dl::io::repeated(inputs); !again.empty())
+    dl::cli::log()(dl::Level::kWarning,
+                   "warning: " + again + ", and its rows count twice");
   const auto table = analyzed(a, inputs);
   for (const std::string& sentence : table.sentences)
     dl::cli::log()(dl::Level::kInfo, sentence);

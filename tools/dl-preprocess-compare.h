@@ -51,6 +51,8 @@ inline void run_compare(const Args& a) {
   auto before = analyzed(a, dl::io::expand_operands({a.operands[1]})).profile;
   auto after = analyzed(a, dl::io::expand_operands({a.operands[2]})).profile;
   drop_columns(a, before, after);
+  if (before.columns.empty() && after.columns.empty())
+    dl::bad_usage("--drop leaves no column to compare");
   const dl::Json drift = drift_of(before, after, a.bound);
   if (a.json)
     std::cout << dl::dump_json(drift) << '\n';

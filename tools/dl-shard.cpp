@@ -146,7 +146,7 @@ void check(const Args& a) {
   if (a.deal.batch < 0) dl::bad_usage("--batch must not be negative");
   constexpr std::int64_t kMostFolds = 1000;
   if (a.options->given("folds") &&
-      (a.deal.folds < 0 || a.deal.folds == 1 || a.deal.folds > kMostFolds))
+      (a.deal.folds < 2 || a.deal.folds > kMostFolds))
     dl::bad_usage("--folds: want 2.." + std::to_string(kMostFolds));
   if (a.deal.folds > 0) {
     a.options->refuse({"split", "balance"}, "does not go with --folds");

@@ -432,7 +432,10 @@ void HistoryReader::take_commits(const Json& event) {
   const auto parts =
       std::make_shared<const Parts>(parts_of(part(event, "committed")));
   const Json workers = part(event, "workers");
-  if (parts->empty() || !workers.is_object()) return;
+  if (parts->empty() || !workers.is_object()) {
+    ++history_.damaged;
+    return;
+  }
   const std::int64_t epoch = count(event, "epoch");
   for (const auto& [number_of, sums] : workers.items()) {
     const Json who = {{"worker", std::strtod(number_of.c_str(), nullptr)}};

@@ -14,9 +14,12 @@ namespace dl::vectorize {
 
 std::string LabelFiles::file_of(const std::string& folder,
                                 const std::string& input) {
-  return (std::filesystem::path(folder) /
-          std::filesystem::path(input).filename())
-      .string();
+  const auto path =
+      std::filesystem::path(folder) / std::filesystem::path(input).filename();
+  std::error_code none;
+  if (std::filesystem::is_fifo(path, none))  // nobody might ever write to it
+    bad_data(in_quotes(path.string()) + " is a named pipe: want a file");
+  return path.string();
 }
 
 LabelFiles::LabelFiles(const std::vector<std::string>& inputs,

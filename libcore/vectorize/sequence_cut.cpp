@@ -29,10 +29,15 @@ SequenceCut::SequenceCut(const std::string& option) {
 
 bool SequenceCut::is_separator(const CsvRows& row) const {
   if (way != kLine || text.empty() || row.size() == 0) return false;
-  if (csv_field(row, 0) != text) return false;
-  for (std::size_t i = 1; i < row.size(); ++i)
-    if (!csv_field(row, i).empty()) return false;
-  return true;
+  if (!std::string_view(text).starts_with(csv_field(row, 0))) return false;
+  const char delimiter = row.block().delimiter;
+  std::string line;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (i > 0) line += delimiter;
+    line += csv_field(row, i);
+  }
+  return line.starts_with(text) &&
+         line.find_first_not_of(delimiter, text.size()) == std::string::npos;
 }
 
 void SequenceNames::put(ParsedBlock& parsed) {

@@ -134,9 +134,10 @@ void Dealer::start(const Metadata& metadata) {
     together_ = kShared * series->second.shape[0];
     if (parts_.size() > 1 && options_.rule.group.empty())
       throw Error{Code::kUsage,
-                  "--split: examples are windows of a series, and those of two "
-                  "parts would have steps in common; split where they are "
-                  "made: dl-preprocess series --split"};
+                  std::string(options_.folds > 0 ? "--folds" : "--split") +
+                      ": examples are windows of a series, and those of two "
+                      "parts would have steps in common; split where they are "
+                      "made: dl-preprocess series --split"};
   }
   // Wrong options are told before all is read.
   rule_.folds = options_.folds > 0;
@@ -310,10 +311,12 @@ void Dealer::check_counts() const {
     throw Error{Code::kData, "the input has no example; nothing was written"};
   for (const Part& part : parts_) {
     if (part.examples == 0)
-      throw Error{Code::kData, "no example falls into " +
-                                   in_quotes(part.prefix) +
-                                   "; nothing was written (equal examples "
-                                   "stay together without --stratify)"};
+      throw Error{Code::kData,
+                  "no example falls into " + in_quotes(part.prefix) +
+                      "; nothing was written" +
+                      (options_.folds > 0 ? std::string(": want fewer folds")
+                                          : " (equal examples stay together "
+                                            "without --stratify)")};
     if (shards_of(part) > part.examples)
       throw Error{Code::kUsage, std::to_string(shards_of(part)) +
                                     " shards are more than the " +

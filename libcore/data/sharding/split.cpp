@@ -2,6 +2,7 @@
 
 #include "libcore/data/sharding/split.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <numeric>
@@ -87,9 +88,8 @@ std::size_t Splitter::part_of(const DataSet& set, std::int64_t i,
   if (parts_.size() == 1) return 0;
   if (rule_.in_order) return in_order();
   if (group_) return by_group(set, i);
-  if (!rule_.stratify) return by_hash(row);
-  const std::int64_t label = class_of(set, i);
-  return rule_.folds ? fold_of(label) : by_class(label);
+  if (rule_.folds) return fold_of(rule_.stratify ? class_of(set, i) : 0);
+  return rule_.stratify ? by_class(class_of(set, i)) : by_hash(row);
 }
 
 std::size_t Splitter::by_hash(std::span<const std::byte> row) const {
@@ -142,8 +142,8 @@ std::size_t Splitter::by_class(std::int64_t label) {
   return parts_.size() - 1;
 }
 
-// As many examples of a class as there are folds go to one fold each, in an
-// order by chance.
+// As many examples of a class as there are folds go to one fold each, to the
+// smallest first; of those of a size, in an order by chance.
 std::size_t Splitter::fold_of(std::int64_t label) {
   ClassFolds& own = folds_[label];
   const auto count = static_cast<std::int64_t>(parts_.size());
@@ -159,8 +159,13 @@ std::size_t Splitter::fold_of(std::int64_t label) {
                 own.order[static_cast<std::size_t>(
                     std::uint64_t{words[0]} * left >> 32)]);
     }
+    sizes_.resize(parts_.size());
+    std::ranges::stable_sort(own.order, {},
+                             [&](std::size_t fold) { return sizes_[fold]; });
   }
-  return own.order[static_cast<std::size_t>(place)];
+  const std::size_t fold = own.order[static_cast<std::size_t>(place)];
+  ++sizes_[fold];
+  return fold;
 }
 
 }  // namespace dl::data

@@ -34,7 +34,8 @@ struct SplitRule {
                            // rounding
   std::string group = {};  // a hash of what examples have in common, group.h
   bool in_order = false;   // the first part has the first examples, and so on
-  bool folds = false;      // parts of one size: of each class, to within one
+  bool folds = false;      // parts of one size, to within one: of each class
+                           // where `stratify` is, too
 };
 
 class Splitter {
@@ -72,6 +73,7 @@ class Splitter {
   std::map<std::string, Field> schema_;
   std::map<std::int64_t, std::vector<SystematicSample>> classes_;
   std::map<std::int64_t, ClassFolds> folds_;
+  std::vector<std::int64_t> sizes_;  // of the folds so far
 };
 
 }  // namespace dl::data

@@ -72,9 +72,11 @@ Json source_of_widths(const std::string& list) {
   for (const std::string& word : split_list(list, "--widths")) {
     const std::size_t colon = word.rfind(':');
     std::int64_t width = 0;
-    if (!parse_integer(word.substr(colon + 1), width) || width < 1)
-      bad_usage("--widths: want WIDTH,... or NAME:WIDTH,..., got " +
-                in_quotes(word));
+    constexpr std::int64_t kWidest = 65536;
+    if (!parse_integer(word.substr(colon + 1), width) || width < 1 ||
+        width > kWidest)
+      bad_usage("--widths: want WIDTH,... or NAME:WIDTH,..., 1 to " +
+                std::to_string(kWidest) + ", got " + in_quotes(word));
     source["widths"].push_back(width);
     if (colon != std::string::npos)
       source["names"].push_back(word.substr(0, colon));

@@ -27,6 +27,8 @@ ClassOfNumber classes_of(const RecipeSettings& settings) {
     return classes;
   }
   classes.fill(kNoClass);
+  if (settings.numbers("values").empty())
+    bad_config("values: want one or more");
   int next = 0;
   for (const double value : settings.numbers("values")) {
     if (!(value >= 0 && value <= 255) || value != std::floor(value))

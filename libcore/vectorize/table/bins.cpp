@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <optional>
 
@@ -36,7 +37,9 @@ class BinsVectorizer : public Vectorizer {
           "the edges of bins are to be learnt: dl-preprocess fit RECIPE "
           "DATA");
     edges_ = settings.numbers("edges");
-    if (edges_.size() < 2 || !std::ranges::is_sorted(edges_))
+    if (edges_.size() < 2 ||
+        std::ranges::adjacent_find(edges_, std::ranges::greater_equal{}) !=
+            edges_.end())
       bad_config("edges want two numbers or more, that ascend");
   }
 

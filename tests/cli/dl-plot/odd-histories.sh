@@ -19,6 +19,7 @@ cat >odd.run/events.jsonl <<EVENTS
 {"event":"join","worker":1,"name":"$bad","host":"$bad","device":"\"><img src=x>","mono":1,"incarnation":1}
 {"event":"commit","worker":1,"epoch":0,"first":0,"count":1,"loss":1e308,"examples":1e300,"mono":1,"incarnation":1}
 {"event":"commit","worker":1,"epoch":0,"first":1,"count":9e99,"loss":-1e308,"mono":2,"incarnation":1}
+{"event":"commits","epoch":0,"since":1,"committed":"x","workers":{"1":{}},"mono":3,"incarnation":1}
 this line is damaged
 {"event":"evaluation","epoch":0,"metrics":{"$bad":{"accuracy":0.5}},"mono":3,"incarnation":1}
 {"event":"lost","worker":1,"why":"$bad","mono":1e300,"incarnation":1}

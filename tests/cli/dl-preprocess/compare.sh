@@ -49,3 +49,9 @@ sed 's/"version":1/"version":2/' monday.json >later.json
 status dl-preprocess compare later.json monday.csv
 sed 's/"numbers":[1-9]/"numbers":-&/; s/-"numbers":/-/' monday.json >odd.json
 status dl-preprocess compare odd.json monday.csv
+echo '== ids that are texts on a day with fewer rows'
+awk 'BEGIN { print "who,n"; for (i = 0; i < 400; ++i) print "a person who is called number " i "," i % 7 }' >people.csv
+sed 9q people.csv >few-people.csv
+dl-preprocess compare people.csv few-people.csv | grep -c drift
+status dl-preprocess compare few-people.csv few-people.csv --drop who,n
+dl-preprocess analyze few-people.csv few-people.csv >/dev/null

@@ -51,4 +51,5 @@ dl-shard --head 3 --json c.dls | jq -c .features
 echo '4.5;1;1;a' >>c.csv
 status dl-preprocess --recipe c.fitted c.csv -f -o no.dls
 jq '.source.decimal = "."' c.json >d.json && status dl-preprocess --recipe d.json c.csv -o no.dls
+status dl-preprocess table --widths n:5,y:65537 --label y c.csv -o no.dls
 ls no.dls 2>&1

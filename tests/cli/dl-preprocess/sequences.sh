@@ -87,3 +87,7 @@ status csv --label -1 --label-files labels lines.csv
 status csv --sequence file: --steps 4 --label-files labels --per-step --align top features/a.csv
 status csv --sequence file: --steps 4 --label-files labels features/a.csv -o labels/a.csv
 status dl-preprocess table --label y --label-files labels one.csv
+echo '== a separator of several fields'
+printf '1,2\n0,0\n3,4\n0,0\n5,6\n' | dl-preprocess csv -q --sequence line:0,0 --label 2 --classes 9 --steps 2 - | dl-shard --info --json | jq .examples
+mkdir -p pipes && mkfifo pipes/a.csv
+status csv --sequence file: --steps 4 --label-files pipes features/a.csv

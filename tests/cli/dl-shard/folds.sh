@@ -36,6 +36,7 @@ for way in over under; do
 done
 echo '== what is wrong'
 status dl-shard --folds 1 -o y pets.dls
+status dl-shard --folds 0 -o y pets.dls
 status dl-shard --folds 3 --split a=0.5,b=0.5 -o y pets.dls
 status dl-shard --folds 3 --stratify -o y pets.dls
 status dl-shard --folds 3 --balance over -o y pets.dls
@@ -46,4 +47,7 @@ status dl-shard --split a=0.5,b=0.5 --balance over -o y pets.dls
 status dl-shard --folds 3 --in-order --seed 1 -o y pets.dls
 make-dataset 100 4 1 regression >numbers.dls
 status dl-shard --balance over -o y numbers.dls
+status dl-shard --folds 101 -o y numbers.dls
 ls y* 2>/dev/null || echo "nothing is written"
+echo '== numbers to predict: parts of one size'
+for folds in 3 7 100; do dl-shard --folds $folds -o n$folds numbers.dls | awk '{print $2}' | sort -n | uniq -c | awk '{print $1 " of " $2}' | paste -sd' '; done
