@@ -9,6 +9,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/base/json.h"
 #include "libcore/vectorize/csv_table.h"
 #include "libcore/vectorize/source/decimal_comma.h"
 #include "libcore/vectorize/source/record_source.h"
@@ -178,8 +179,15 @@ class CsvSource : public RecordSource {
     };
     file_.has_comma.assign(file_.names.size(),
                            file_.has_commas && file_.commas_of.empty());
-    for (const std::string& name : file_.commas_of)
+    for (const std::string& name : file_.commas_of) {
       marked(file_.has_comma, name);
+      // One that was misspelled would change numbers by a thousand.
+      const std::string near =
+          file_.column_names->find(name) ? "" : nearest(name, file_.names);
+      if (!near.empty())
+        bad_data(table_.name() + " has no column " + in_quotes(name) +
+                 " of \"decimal_of\"; did you mean " + in_quotes(near) + "?");
+    }
     file_.is_wanted.assign(wanted_.empty() ? 0 : file_.names.size(), false);
     for (const WantedColumn& wanted : wanted_)
       marked(file_.is_wanted, wanted.name);
