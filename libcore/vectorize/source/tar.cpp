@@ -21,8 +21,8 @@ constexpr std::size_t kMaxExtra = 1 << 20;  // of a long name, of pax records
 struct TarField {
   std::size_t at, size;
 };
-constexpr TarField kName{0, 100}, kSize{124, 12}, kSum{148, 8}, kType{156, 1},
-    kMagic{257, 6}, kPrefix{345, 155};
+constexpr TarField kNameField{0, 100}, kSize{124, 12}, kSumField{148, 8},
+    kType{156, 1}, kMagic{257, 6}, kPrefix{345, 155};
 
 using TarHeader = std::array<char, kTarBlock>;
 
@@ -55,10 +55,10 @@ std::int64_t number_of(const TarHeader& header, const TarField& field) {
 bool sum_fits(const TarHeader& header) {
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < header.size(); ++i)
-    sum += i >= kSum.at && i < kSum.at + kSum.size
+    sum += i >= kSumField.at && i < kSumField.at + kSumField.size
                ? ' '
                : static_cast<unsigned char>(header[i]);
-  return number_of(header, kSum) == sum;
+  return number_of(header, kSumField) == sum;
 }
 
 // Names are labels and ids here and open nothing, but one that leads out shows
@@ -213,7 +213,7 @@ class TarSource : public RecordSource {
     std::string sparse = std::exchange(sparse_name_, "");
     if (!sparse.empty()) return sparse;
     if (!path.empty()) return path;
-    path = field_of(header_, kName);
+    path = field_of(header_, kNameField);
     const std::string_view prefix = field_of(header_, kPrefix);
     const bool posix =
         std::memcmp(header_.data() + kMagic.at, "ustar\0", 6) == 0;

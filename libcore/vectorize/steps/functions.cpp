@@ -12,7 +12,7 @@ namespace dl::vectorize {
 namespace {
 
 constexpr auto kAny = ValueType::kAny;
-constexpr auto kNumber = ValueType::kNumber;
+constexpr auto kOfNumbers = ValueType::kNumber;
 constexpr auto kTruth = ValueType::kTruth;
 constexpr auto kDate = ValueType::kDate;
 
@@ -24,7 +24,8 @@ Value of_one(const Arguments& arguments) {
 }
 template <double (*kFunction)(double)>
 FormulaFunction one(std::string_view name, std::string_view words) {
-  return {name, "x", words, kNumber, {kNumber}, 1, false, of_one<kFunction>};
+  return {name,         "x", words, kOfNumbers,
+          {kOfNumbers}, 1,   false, of_one<kFunction>};
 }
 
 double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
@@ -38,7 +39,8 @@ Value part_of_date(const Arguments& arguments) {
 }
 template <std::int64_t CivilTime::*kPart>
 FormulaFunction part(std::string_view name, std::string_view words) {
-  return {name, "date", words, kNumber, {kDate}, 1, false, part_of_date<kPart>};
+  return {name,    "date", words, kOfNumbers,
+          {kDate}, 1,      false, part_of_date<kPart>};
 }
 
 // Half to even, as NumPy and R round.
@@ -133,8 +135,8 @@ std::vector<FormulaFunction> all_functions() {
        "x, digits",
        "rounded to so many digits behind the point, 0 by default, half to "
        "even",
-       kNumber,
-       {kNumber, kNumber},
+       kOfNumbers,
+       {kOfNumbers, kOfNumbers},
        1,
        false,
        rounded},
@@ -168,8 +170,8 @@ std::vector<FormulaFunction> all_functions() {
        "x",
        "any text as a number, missing of an empty one; another makes the "
        "record bad, as *cast* does; true is 1, false 0",
-       kNumber,
-       {kNumber},
+       kOfNumbers,
+       {kOfNumbers},
        1,
        false,
        [](const Arguments& a) { return a[0]; }}};
