@@ -20,8 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes,
         dl::parse_json(text, "fuzz", dl::Code::kData, kMostValues);
     TableProfile table =
         TableProfile::of_state(dl::JsonView(json, dl::Code::kData).at("state"));
-    (void)analysis_text(analysis_of(table, ""));
-    (void)drift_text(drift_of(table, table, 0.1));
+    (void)dl::vectorize::analysis_text(analysis_of(table, ""));
+    (void)dl::vectorize::drift_text(drift_of(table, table, 0.1));
     table.merge(TableProfile(table));
     (void)table.state();
   } catch (const dl::Error&) {

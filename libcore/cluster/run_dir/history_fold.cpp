@@ -157,7 +157,7 @@ void HistoryFold::add_commit(const Json& event, const SizedRanges& done) {
                    commits_->last.value("run", "") != event.value("run", "")))
     flush();
   if (!commits_) {
-    commits_.emplace();
+    commits_.emplace(Commits{});  // clang 14 takes no fewer
     commits_->since = now;
   }
   commits_->last = event;
@@ -198,7 +198,7 @@ void HistoryFold::round(const Json& event) {
        integer_in(rounds_->last, "epoch") != integer_in(event, "epoch")))
     flush();
   if (!rounds_) {
-    rounds_.emplace();
+    rounds_.emplace(Rounds{});
     rounds_->since = now;
   }
   const double examples = number_in(event, "examples");
