@@ -185,7 +185,7 @@ void run(const Args& a) {
   else
     dl::eval::print(std::cout, result.all);
   std::string sentence;
-  for (const auto& miss : misses)
+  for (const std::string& miss : misses)
     sentence += (sentence.empty() ? "" : "; ") + miss;
   if (!sentence.empty()) throw Error{Code::kNo, sentence};
 }

@@ -150,9 +150,7 @@ void run(const Args& a) {
     e.add_context("'" + a.models[0] + "'");
     throw;
   }
-  const auto sink = dl::io::open_sink(a.output);
-  sink->write(std::as_bytes(std::span(bytes)));
-  sink->close();
+  dl::io::write_whole(a.output, bytes);
 }
 
 }  // namespace

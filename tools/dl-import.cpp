@@ -58,10 +58,7 @@ std::string text_of_file(const std::string& path) {
 }
 
 void write_network(const dl::Json& network, const std::string& path) {
-  const std::string text = network.dump(2) + "\n";
-  const auto sink = dl::io::open_sink(path);
-  sink->write(std::as_bytes(std::span(text)));
-  sink->close();
+  dl::io::write_whole(path, network.dump(2) + "\n");
 }
 
 // A state dict of PyTorch in a network of ours.

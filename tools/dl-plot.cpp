@@ -53,12 +53,6 @@ constexpr dl::cli::ToolInfo kTool = {
     .on_kill = dl::io::remove_unfinished,
 };
 
-void write(const std::string& path, const std::string& text) {
-  const auto sink = dl::io::open_sink(path);
-  sink->write(std::as_bytes(std::span(text)));
-  sink->close();
-}
-
 std::string picture(const std::vector<dl::plot::Run>& runs, bool png) {
   std::vector<dl::plot::Chart> charts;
   for (const auto& group : dl::plot::charts_of(runs))
@@ -73,10 +67,10 @@ void plot_runs(const Args& a) {
   runs.reserve(a.operands.size());
   for (const std::string& path : a.operands) runs.emplace_back(path);
   if (a.output.ends_with(".html"))
-    write(a.output, dl::plot::run_page(runs));
+    dl::io::write_whole(a.output, dl::plot::run_page(runs));
   else if (!a.output.empty())
-    write(a.output, picture(runs, a.output.ends_with(".png")));
-  if (!a.data.empty()) write(a.data, dl::plot::run_data(runs));
+    dl::io::write_whole(a.output, picture(runs, a.output.ends_with(".png")));
+  if (!a.data.empty()) dl::io::write_whole(a.data, dl::plot::run_data(runs));
   if (a.tensorboard.empty()) return;
   if (!a.follow)
     return dl::plot::write_tensorboard(runs, a.tensorboard, dl::cli::log());
@@ -91,9 +85,9 @@ void plot_runs(const Args& a) {
 
 void plot_model(const Args& a) {
   std::string data;
-  write(a.output,
-        dl::plot::model_page(a.operands[0], a.look, dl::cli::log(), &data));
-  if (!a.data.empty()) write(a.data, data);
+  dl::io::write_whole(a.output, dl::plot::model_page(a.operands[0], a.look,
+                                                     dl::cli::log(), &data));
+  if (!a.data.empty()) dl::io::write_whole(a.data, data);
 }
 
 // Until the process is ended; it dies of the signal, as it would at once.
@@ -159,7 +153,7 @@ void run(const Args& a) {
   if (page && subject == Subject::kModel && a.operands.size() > 1)
     dl::bad_usage("want one model");
   if (page && subject == Subject::kReport)
-    write(a.output, dl::plot::report_page(a.operands));
+    dl::io::write_whole(a.output, dl::plot::report_page(a.operands));
   else if (page)
     plot_model(a);
   if (!a.tensorboard.empty())

@@ -60,10 +60,11 @@ inline void refuse_what_makes_examples(const Args& a, const char* why) {
     a.options->refuse_section("Options for " + formats, why);
   a.options->refuse_section("Options for images, and recipes", why);
   a.options->refuse(
-      {"force",    "batch",    "shape",     "dtype",   "bad-list",
-       "examples", "id-bytes", "part",      "threads", "store",
-       "header",   "missing",  "sequence",  "steps",   "print-recipe",
-       "longer",   "per-step", "no-labels", "weight",  "no-provenance"},
+      {"force",    "batch",       "shape",     "dtype",   "bad-list",
+       "examples", "id-bytes",    "part",      "threads", "store",
+       "header",   "missing",     "sequence",  "steps",   "print-recipe",
+       "longer",   "per-step",    "no-labels", "weight",  "no-provenance",
+       "network",  "label-files", "align"},
       why);
 }
 
@@ -77,7 +78,8 @@ inline dl::vectorize::InferredTable analyzed(
     dl::bad_usage(
         "tables and saved analyses (.json) do not go together: "
         "analyze the tables with -o FILE.json first");
-  a.options->refuse({"delimiter", "decimal", "query", "table", "na", "max-bad"},
+  a.options->refuse({"delimiter", "decimal", "encoding", "widths", "query",
+                     "table", "na", "max-bad"},
                     "is for tables, not for saved analyses");
   auto all = dl::vectorize::load_analysis(inputs[0]);
   for (std::size_t i = 1; i < inputs.size(); ++i)
@@ -116,12 +118,6 @@ inline std::string page_title(const std::vector<std::string>& operands) {
   return title;
 }
 
-inline void write_text(const std::string& path, const std::string& text) {
-  const auto sink = dl::io::open_sink(path);
-  sink->write(std::as_bytes(std::span(text)));
-  sink->close();
-}
-
 inline void run_analyze(const Args& a) {
   refuse_what_makes_examples(a, "does not go with analyze");
   a.options->refuse_section("Options for compare", "is for compare");
@@ -136,9 +132,7 @@ inline void run_analyze(const Args& a) {
   std::vector<std::string> inputs = dl::io::expand_operands(operands);
   if (a.output != "-")
     dl::io::refuse_overwriting(a.output, inputs, "would be replaced, and is");
-  Args own = a;
-  own.format = "table";
-  keep_standard_input(own, inputs);
+  keep_standard_input(inputs);
   if (const std::string again = dl::io::repeated(inputs); !again.empty())
     dl::cli::log()(dl::Level::kWarning,
                    "warning: " + again + ", and its rows count twice");
@@ -147,11 +141,12 @@ inline void run_analyze(const Args& a) {
     dl::cli::log()(dl::Level::kInfo, sentence);
   const dl::Json analysis = analysis_of(a, table, inputs);
   if (is_saved)
-    write_text(a.output, dl::dump_json(saved_analysis(analysis, table)) + "\n");
+    dl::io::write_whole(a.output,
+                        dl::dump_json(saved_analysis(analysis, table)) + "\n");
   else if (is_page)
-    write_text(a.output, dl::plot::analysis_page(
-                             analysis, recipe_text(analysis["recipe"]),
-                             page_title(operands)));
+    dl::io::write_whole(a.output, dl::plot::analysis_page(
+                                      analysis, recipe_text(analysis["recipe"]),
+                                      page_title(operands)));
   if (a.json)
     std::cout << dl::dump_json(analysis) << '\n';
   else if (a.output == "-")

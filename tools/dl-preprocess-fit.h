@@ -105,9 +105,7 @@ inline void run_fit(const Args& a, dl::vectorize::BadRecords& bad) {
                        recipe, {operands.begin() + 1, operands.end()}, bad);
   }
   const std::string text = fitted.dump(2) + "\n";
-  const auto sink = dl::io::open_sink(a.output);
-  sink->write(std::as_bytes(std::span(text)));
-  sink->close();
+  dl::io::write_whole(a.output, text);
 }
 
 #endif  // DL_TOOLS_DL_PREPROCESS_FIT_H_

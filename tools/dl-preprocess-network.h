@@ -34,9 +34,7 @@ inline void write_network(const Args& a, const dl::vectorize::Reader& reader,
   const auto proposed =
       dl::vectorize::propose_network(reader.metadata(), shares[0].second);
   const std::string text = proposed.network.dump(2) + "\n";
-  const auto sink = dl::io::open_sink(a.network);
-  sink->write(std::as_bytes(std::span(text)));
-  sink->close();
+  dl::io::write_whole(a.network, text);
   dl::cli::log()(dl::Level::kInfo,
                  "a network for them: dl-master --net " + a.network +
                      " --local 1 --epochs " + std::to_string(proposed.epochs) +

@@ -285,50 +285,6 @@ inline void declare(dl::cli::Options& opt, Args& a, bool about_images) {
   opt.rest(&a.operands);
 }
 
-// A name or list that is empty, as of a variable of the shell that is not set,
-// would count as none.
-inline void refuse_empty_values(const Args& a) {
-  const std::pair<const char*, const std::string*> values[] = {
-      {"output", &a.output},
-      {"bad-list", &a.bad_list},
-      {"part", &a.part},
-      {"classes", &a.reader.classes},
-      {"shape", &a.reader.shape},
-      {"dtype", &a.reader.dtype},
-      {"store", &a.reader.store},
-      {"label-from", &a.images.label_from},
-      {"labels", &a.labels},
-      {"label-pattern", &a.images.label_pattern},
-      {"split", &a.split},
-      {"group", &a.group},
-      {"list", &a.list},
-      {"ledger", &a.ledger},
-      {"recipe", &a.recipe},
-      {"preview", &a.preview},
-      {"time", &a.time},
-      {"time-format", &a.time_format},
-      {"key", &a.key},
-      {"known", &a.series.known},
-      {"static", &a.series.fixed},
-      {"calendar", &a.series.calendar},
-      {"every", &a.every},
-      {"label", &a.csv.label},
-      {"delimiter", &a.csv.delimiter},
-      {"decimal", &a.decimal},
-      {"encoding", &a.csv.encoding},
-      {"widths", &a.widths},
-      {"query", &a.query},
-      {"table", &a.table},
-      {"drop", &a.csv.drop},
-      {"sequence", &a.csv.sequence},
-      {"id", &a.csv.id},
-      {"weight", &a.csv.weight}};
-  for (const auto& [name, value] : values)
-    if (a.options->commands({name}) && value->empty())
-      dl::bad_usage("--" + std::string(name) +
-                    ": want a value, got an empty one; leave it out for none");
-}
-
 // "2/3" as {2, 3}.
 inline std::pair<std::int64_t, std::int64_t> part_of(const std::string& text) {
   std::int64_t part = 1, parts = 1;

@@ -24,10 +24,12 @@
 #include "libcore/vectorize/series/border.h"
 #include "tools/dl-preprocess-options.h"
 
+inline bool reads_twice(const Args& a) {
+  return a.format == "table" || a.format == "series";
+}
+
 // A table on standard input becomes a file, as it is read more than once.
-inline void keep_standard_input(const Args& a,
-                                std::vector<std::string>& inputs) {
-  if (a.format != "table" && a.format != "series") return;
+inline void keep_standard_input(std::vector<std::string>& inputs) {
   if (inputs.empty()) inputs.emplace_back("-");
   for (std::string& input : inputs) {
     if (input != "-") continue;

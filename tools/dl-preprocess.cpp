@@ -88,7 +88,7 @@ std::int64_t make(const Args& a, dl::vectorize::Reader& reader,
 }
 
 void run(Args& a, std::vector<std::string> arguments) {
-  refuse_empty_values(a);
+  a.options->refuse_empty({"na"});
   if (is_fit(a)) {
     dl::vectorize::BadRecords bad(a.max_bad);
     run_fit(a, bad);
@@ -101,7 +101,7 @@ void run(Args& a, std::vector<std::string> arguments) {
   check_outputs(a);
   std::vector<std::string> inputs = dl::io::expand_operands(a.operands);
   if (a.print_recipe) {
-    keep_standard_input(a, inputs);
+    if (reads_twice(a)) keep_standard_input(inputs);
     std::cout << shown_recipe(a, inputs).dump(2) << '\n';
     return;
   }
@@ -118,7 +118,7 @@ void run(Args& a, std::vector<std::string> arguments) {
   if (a.output != "-" && a.list.empty() && !a.null)
     step.inputs = dl::vectorize::digest_of(files_of(a, inputs));
   if (is_current(a, outputs, step)) return;
-  keep_standard_input(a, inputs);
+  if (reads_twice(a)) keep_standard_input(inputs);
   if (a.format == "table") a.made_recipe = fitted_table(a, inputs);
   if (a.format == "series")
     a.made_recipe = fitted(inferred_series(a, inputs), a, inputs);

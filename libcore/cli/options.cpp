@@ -225,6 +225,17 @@ bool Options::commands(const std::vector<std::string>& names) const {
   });
 }
 
+void Options::refuse_empty(const std::vector<std::string>& but) const {
+  for (const Option& option : state_->options)
+    if (option.takes_value && option.origin == Origin::kCommandLine &&
+        option.shown.empty() &&
+        std::ranges::find(but, option.name) == but.end())
+      throw Error{Code::kUsage,
+                  "--" + option.name +
+                      ": want a value, got an empty one; leave it out for "
+                      "none"};
+}
+
 bool Options::commands_section(const std::string& title) const {
   return commands(state_->in_section(title));
 }

@@ -67,6 +67,11 @@ class Options {
   bool commands(const std::vector<std::string>& names) const;
   bool commands_section(const std::string& title) const;
 
+  // An empty value on the command line, as of a variable of the shell that is
+  // not set, would count as none: throws Error{kUsage}, but for options of
+  // these names.
+  void refuse_empty(const std::vector<std::string>& but) const;
+
   // Options set in the environment, as arguments: "--shards=7", "--force".
   std::vector<std::string> from_environment() const;
 

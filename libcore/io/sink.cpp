@@ -141,6 +141,12 @@ std::unique_ptr<Sink> open_sink(std::string_view spec) {
                                     std::move(file.path));
 }
 
+void write_whole(std::string_view spec, std::span<const std::byte> bytes) {
+  const auto sink = open_sink(spec);
+  sink->write(bytes);
+  sink->close();
+}
+
 namespace {
 
 // Makes files durable: a few one by one, as they are closed; many that lie in

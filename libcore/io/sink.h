@@ -48,6 +48,12 @@ class Sink {
 // process which was killed left is removed here.
 std::unique_ptr<Sink> open_sink(std::string_view spec);
 
+// Writes all of such a sink, and closes it.  Throws Error: as these.
+void write_whole(std::string_view spec, std::span<const std::byte> bytes);
+inline void write_whole(std::string_view spec, std::string_view text) {
+  write_whole(spec, std::as_bytes(std::span(text)));
+}
+
 // Files that appear together: each is complete, under a temporary name, when
 // its close() returns, and takes its final name in publish(), when all are on
 // the disk.

@@ -75,10 +75,10 @@ std::optional<FilterPicture> filters_of(const nn::Model& model) {
   return std::nullopt;
 }
 
-std::string to_image(const FilterPicture& picture) {
+std::string to_image(const FilterPicture& picture, const char* of) {
   const std::int64_t factor =
       std::max<std::int64_t>(1, kEnlarged / picture.filter_width);
-  return "<img alt=\"" + std::to_string(picture.filters) + " filters of " +
+  return "<img alt=\"" + std::to_string(picture.filters) + " " + of + " of " +
          std::to_string(picture.filter_height) + " by " +
          std::to_string(picture.filter_width) + "\" width=\"" +
          std::to_string(picture.width * factor) + "\" height=\"" +

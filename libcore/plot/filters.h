@@ -30,8 +30,8 @@ std::optional<FilterPicture> draw_filters(const tensor::Shape& shape,
                                           std::span<const float> weights);
 // Filters of the first tensor of the model that has two dimensions at least.
 std::optional<FilterPicture> filters_of(const nn::Model& model);
-// An img element, enlarged.
-std::string to_image(const FilterPicture& picture);
+// An img element, enlarged.  of: what they are, for who does not see them.
+std::string to_image(const FilterPicture& picture, const char* of = "filters");
 
 }  // namespace dl::plot
 

@@ -51,6 +51,7 @@ using Parts = std::vector<Commit::Part>;
 
 // [[first, count], ...] or [[first, count, examples], ...].
 Parts parts_of(const Json& json) {
+  constexpr double kMostBatches = 0x1p53;
   Parts parts;
   if (!json.is_array()) return parts;
   for (const Json& range : json) {
@@ -59,6 +60,7 @@ Parts parts_of(const Json& json) {
                              [](const Json& n) { return n.is_number(); }))
       continue;
     const auto first = range[0].get<double>(), count = range[1].get<double>();
+    if (!(first >= 0 && count >= 0 && first + count <= kMostBatches)) continue;
     parts.push_back({first, first + count,
                      range.size() > 2 ? range[2].get<double>() : count});
   }

@@ -45,9 +45,7 @@ std::string read_to_end(int from) {
 std::string to_png(const std::string& svg) {
   const io::TemporaryFolder folder;
   const std::string path = (folder.path() / "picture.svg").string();
-  const auto sink = io::open_sink(path);
-  sink->write(std::as_bytes(std::span(svg)));
-  sink->close();
+  io::write_whole(path, svg);
   Pipe pipe;
   const pid_t child = fork_process(SIGTERM);
   if (child == 0) become_renderer(path.c_str(), pipe.writer());

@@ -38,12 +38,6 @@ std::string make_folder(const std::string& folder, const std::string& name) {
   return path;
 }
 
-void write_whole(const std::string& path, const std::string& text) {
-  const auto sink = io::open_sink(path);
-  sink->write(std::as_bytes(std::span(text)));
-  sink->close();
-}
-
 // An event file that grows.
 class GrowingFile {
  public:
@@ -92,9 +86,9 @@ void write_tensorboard(const std::vector<Run>& runs, const std::string& folder,
     RunEvents events(runs[i], SIZE_MAX, log);
     std::string all = events.more(runs[i]);
     all += events.end(runs[i]);
-    write_whole(make_folder(folder, names[i]) + "/" +
-                    event_file_name(runs[i].history().begin),
-                all);
+    io::write_whole(make_folder(folder, names[i]) + "/" +
+                        event_file_name(runs[i].history().begin),
+                    all);
   }
 }
 
@@ -110,9 +104,9 @@ void write_tensorboard(const std::vector<std::string>& paths, Subject subject,
                                    ? model_events(path, log)
                                    : report_events(read_report(path));
     // A report and its model have one name, and each a file.
-    write_whole(make_folder(folder, name) + "/" + event_file_name(0) +
-                    (subject == Subject::kModel ? "-model" : "-report"),
-                events);
+    io::write_whole(make_folder(folder, name) + "/" + event_file_name(0) +
+                        (subject == Subject::kModel ? "-model" : "-report"),
+                    events);
   }
 }
 

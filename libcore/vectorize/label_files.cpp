@@ -14,12 +14,9 @@ namespace dl::vectorize {
 
 std::string LabelFiles::file_of(const std::string& folder,
                                 const std::string& input) {
-  const auto path =
-      std::filesystem::path(folder) / std::filesystem::path(input).filename();
-  std::error_code none;
-  if (std::filesystem::is_fifo(path, none))  // nobody might ever write to it
-    bad_data(in_quotes(path.string()) + " is a named pipe: want a file");
-  return path.string();
+  return (std::filesystem::path(folder) /
+          std::filesystem::path(input).filename())
+      .string();
 }
 
 LabelFiles::LabelFiles(const std::vector<std::string>& inputs,
@@ -32,8 +29,7 @@ LabelFiles::LabelFiles(const std::vector<std::string>& inputs,
       bad_usage("--label-files wants files, whose names its own have, got " +
                 in_quotes(input));
   if (csv_.label.empty()) csv_.label = "1";
-  const CsvTable table({file_of(csv.label_files, inputs.at(0))},
-                       {csv.delimiter, csv.header, csv.encoding});
+  const CsvTable table = table_of(inputs.at(0));
   const std::vector<std::size_t> columns = columns_of(table);
   if (csv.label.empty() && table.names().size() > 1)
     bad_usage("--label-files: " + table.name() + " has " +
@@ -47,6 +43,14 @@ LabelFiles::LabelFiles(const std::vector<std::string>& inputs,
       names_.push_back(table.names()[column]);
 }
 
+CsvTable LabelFiles::table_of(const std::string& input) const {
+  const std::string file = file_of(csv_.label_files, input);
+  std::error_code none;
+  if (std::filesystem::is_fifo(file, none))  // nobody might ever write to it
+    bad_data(in_quotes(file) + " is a named pipe: want a file");
+  return CsvTable({file}, {csv_.delimiter, csv_.header, csv_.encoding});
+}
+
 std::vector<std::size_t> LabelFiles::columns_of(const CsvTable& table) const {
   std::vector<std::size_t> columns;
   for (const std::string& word : split_list(csv_.label, "--label"))
@@ -55,8 +59,7 @@ std::vector<std::size_t> LabelFiles::columns_of(const CsvTable& table) const {
 }
 
 FileLabels LabelFiles::read(const std::string& input) {
-  CsvTable table({file_of(csv_.label_files, input)},
-                 {csv_.delimiter, csv_.header, csv_.encoding});
+  CsvTable table = table_of(input);
   const std::vector<std::size_t> columns = columns_of(table);
   FileLabels labels;
   labels.name = table.name();

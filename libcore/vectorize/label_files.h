@@ -13,6 +13,8 @@
 
 namespace dl::vectorize {
 
+class CsvTable;
+
 // The rows of one such file.
 struct FileLabels {
   std::string name;                   // of the file, for messages
@@ -43,7 +45,8 @@ class LabelFiles {
   const std::vector<std::string>& target_names() const { return names_; }
 
  private:
-  std::vector<std::size_t> columns_of(const class CsvTable& table) const;
+  CsvTable table_of(const std::string& input) const;
+  std::vector<std::size_t> columns_of(const CsvTable& table) const;
 
   CsvOptions csv_;
   bool regression_;

@@ -13,7 +13,10 @@ std::uint64_t ColumnNames::next_number() {
 }
 
 ColumnNames::ColumnNames(const std::vector<std::string>& names) {
-  for (const std::string& name : names) (void)add(name);
+  for (const std::string& name : names) {
+    places_.emplace(name, all_.size());
+    all_.push_back(name);
+  }
 }
 
 bool ColumnNames::add(std::string name) {
@@ -56,10 +59,11 @@ bool RecordColumns::emplace(std::string_view name, std::string value) {
   const std::size_t at = size();
   if (!names_ || at >= names_->size() || (*names_)[at] != name) {
     if (contains(name)) return false;
-    auto names = std::make_shared<ColumnNames>();
-    for (std::size_t i = 0; i < at; ++i) (void)names->add((*names_)[i]);
-    (void)names->add(std::string(name));
-    names_ = std::move(names);
+    std::vector<std::string> names;
+    names.reserve(at + 1);
+    for (std::size_t i = 0; i < at; ++i) names.push_back((*names_)[i]);
+    names.emplace_back(name);
+    names_ = std::make_shared<const ColumnNames>(names);
   }
   values_.push_back(own(std::move(value)));
   return true;

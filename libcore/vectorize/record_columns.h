@@ -18,10 +18,11 @@
 
 namespace dl::vectorize {
 
-// Names of columns in their order, each once.
+// Names of columns in their order.
 class ColumnNames {
  public:
   ColumnNames() = default;
+  // Of columns that have one name, as those without any, the first is found.
   explicit ColumnNames(const std::vector<std::string>& names);
 
   // False: there is one of that name.

@@ -110,7 +110,7 @@ struct Welcome {
   Takes takes;
   Sizes sizes;  // sizes of a replica, from which limits of messages follow
   std::string tree_key;      // secret key of all workers, Z85; "" without CURVE
-  std::int64_t summary = 0;  // each so-manieth mini-batch is for Spreads
+  std::int64_t summary = 0;  // every n-th mini-batch is for Spreads
 
   Message to_message() const;
   static Welcome from_message(const Message& message);

@@ -20,7 +20,7 @@ namespace dl::cluster {
 // (n - 1) << 22; bin -n has the same with the other sign.
 class ValueCounts {
  public:
-  // Counts values; of more than kMost every so-manieth.  Values that are not
+  // Counts values; of more than kMost every n-th.  Values that are not
   // finite are left out.
   void add(std::span<const float> values);
   void add(const ValueCounts& other);

@@ -75,6 +75,7 @@ void EventLog::write(std::string_view event, Json fields) {
 }
 
 bool EventLog::write_waiting() {
+  if (file_ < 0 && !open_again()) return false;
   while (!waiting_.empty()) {
     const ssize_t written = ::write(file_, waiting_.data(), waiting_.size());
     if (written < 0 && errno == EINTR) continue;
@@ -83,6 +84,15 @@ bool EventLog::write_waiting() {
     size_ += written;
   }
   return true;
+}
+
+// The fold that has taken the place of the file.
+bool EventLog::open_again() try {
+  file_ = io::open_own(path_, O_RDWR | O_APPEND);
+  return true;
+} catch (const Error&) {
+  if (errno == 0) errno = EIO;
+  return false;
 }
 
 void EventLog::fold_if_due() {
@@ -100,7 +110,7 @@ void EventLog::take_fold() {
   const auto fold = std::exchange(fold_, nullptr);
   try {
     size_ = fold->replace(file_);
-    ::close(std::exchange(file_, io::open_own(path_, O_RDWR | O_APPEND)));
+    ::close(std::exchange(file_, -1));  // opened again for the next event
     next_fold_ = std::max(fold_after_, 2 * size_);
   } catch (const Error& error) {
     next_fold_ = 2 * size_;

@@ -51,6 +51,7 @@ class EventLog {
 
  private:
   bool write_waiting();  // returns false with errno set
+  bool open_again();     // the same
   void fold_if_due();
   void take_fold();
 

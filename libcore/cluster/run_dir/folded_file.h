@@ -8,11 +8,9 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 
-#include "libcore/base/error.h"
 #include "libcore/io/sink.h"
 
 namespace dl::cluster {

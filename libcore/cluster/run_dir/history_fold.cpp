@@ -11,12 +11,13 @@ namespace dl::cluster {
 namespace {
 
 constexpr double kSecondsOfSum = 10;
+constexpr std::int64_t kMostBatches = std::int64_t{1} << 53;
 
 JsonView value_in(const Json& event, const char* key) {
   return JsonView(event, Code::kData).at(key);
 }
 std::int64_t integer_in(const Json& event, const char* key) {
-  return value_in(event, key).integer(0, std::int64_t{1} << 53);
+  return value_in(event, key).integer(0, kMostBatches);
 }
 std::uint64_t number_of_worker(const Json& event) {
   return static_cast<std::uint64_t>(integer_in(event, "worker"));
@@ -34,7 +35,7 @@ Ranges ranges_in(const Json& event, const char* key) {
   if (!event.contains(key)) return ranges;
   const JsonView list = value_in(event, key);
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const auto pair = list.at(i).integers(0, std::int64_t{1} << 53);
+    const auto pair = list.at(i).integers(0, kMostBatches);
     if (pair.size() != 2 || pair[1] < 1) list.at(i).fail("first and count");
     ranges.emplace_back(pair[0], pair[1]);
   }
@@ -129,7 +130,7 @@ void HistoryFold::commit(const Json& event) {
   std::set<std::int64_t> passed_over;
   if (event.contains("passed_over"))
     for (const std::int64_t batch :
-         value_in(event, "passed_over").integers(0, std::int64_t{1} << 53))
+         value_in(event, "passed_over").integers(0, kMostBatches))
       passed_over.insert(batch);
   const double each =
       number_in(event, "examples") / static_cast<double>(std::max<std::int64_t>(
@@ -179,12 +180,11 @@ void HistoryFold::committed(const Json& event) {
   const std::int64_t epoch = integer_in(event, "epoch");
   const JsonView list = value_in(event, "committed");
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const auto range = list.at(i).numbers();
-    if (range.size() != 3 || range[0] < 0 || range[1] < 1)
-      list.at(i).fail("first, count and examples");
-    const auto first = static_cast<std::int64_t>(range[0]);
-    if (!epochs_[epoch].add(first, static_cast<std::int64_t>(range[1]),
-                            range[2]))
+    const JsonView range = list.at(i);
+    if (range.size() != 3) range.fail("first, count and examples");
+    const std::int64_t first = range.at(0).integer(0, kMostBatches);
+    if (!epochs_[epoch].add(first, range.at(1).integer(1, kMostBatches),
+                            range.at(2).number()))
       refuse(named(first, epoch) + " is committed twice");
   }
 }
@@ -234,8 +234,9 @@ void HistoryFold::epoch(const Json& event) {
     wanted -= count;
   if (done.batches() != wanted ||
       std::llround(done.examples()) != integer_in(event, "examples"))
-    refuse("epoch " + std::to_string(number) + " is complete without " +
-           std::to_string(wanted - done.batches()) + " of its mini-batches");
+    refuse("epoch " + std::to_string(number) + " is complete, and " +
+           std::to_string(done.batches()) + " of its " +
+           std::to_string(wanted) + " mini-batches are committed");
 }
 
 void HistoryFold::go_back(const Json& event) {

@@ -127,12 +127,6 @@ bool holds_run(const std::string& folder) {
          json.contains("network");
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  const auto sink = io::open_sink(path);
-  sink->write(std::as_bytes(std::span(text)));
-  sink->close();
-}
-
 namespace {
 
 // Called like what a master has while it runs, and none of it.

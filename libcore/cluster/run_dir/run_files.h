@@ -29,9 +29,6 @@ Json read_configuration(const std::string& folder);
 // Throws Error: kData, it is damaged; kIo.
 bool holds_run(const std::string& folder);
 
-// Replaces a file as a whole.  Throws Error: kCantCreate, kIo.
-void write_text(const std::string& path, const std::string& text);
-
 // Throws Error: kCantCreate, the folder holds no run, but files of others under
 // names that a run writes and --fresh removes; what holds_run() throws.
 void refuse_other_folder(const std::string& folder);

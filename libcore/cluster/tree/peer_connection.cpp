@@ -11,8 +11,7 @@ PeerConnection::PeerConnection(std::string endpoint, const Security& security,
                                const Expected& expected, const Expected& sent,
                                const Log& log, Carrier carrier)
     : endpoint_(std::move(endpoint)),
-      looked_(monotonic_seconds()),
-      deadline_(looked_ + kReachSeconds) {
+      deadline_(monotonic_seconds() + kReachSeconds) {
   try {
     socket_ = std::make_unique<DealerSocket>(endpoint_, security, log,
                                              std::move(carrier));
@@ -28,18 +27,13 @@ DealerSocket& PeerConnection::socket() const {
 }
 
 bool PeerConnection::connected() {
-  // Time in which a slow line held this thread up does not count: the other
-  // worker may have answered meanwhile.
-  constexpr double kHeldUp = 1;
-  const double now = monotonic_seconds();
-  if (now - looked_ > kHeldUp) deadline_ += now - looked_;
-  looked_ = now;
   if (socket().connected()) return was_connected_ = true;
   if (was_connected_)
     throw Error{Code::kUnavailable, socket().damage().empty()
                                         ? "the connection is lost"
                                         : socket().damage()};
-  if (now > deadline_) throw Error{Code::kUnavailable, socket().status()};
+  if (monotonic_seconds() > deadline_)
+    throw Error{Code::kUnavailable, socket().status()};
   return false;
 }
 

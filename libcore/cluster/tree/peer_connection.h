@@ -1,5 +1,5 @@
-// A connection to another worker, which is there within kReachSeconds in which
-// it is looked at, and then stays, or is given up.
+// A connection to another worker, which is there within kReachSeconds and then
+// stays, or is given up.
 
 #ifndef DL_LIBCORE_CLUSTER_TREE_PEER_CONNECTION_H_
 #define DL_LIBCORE_CLUSTER_TREE_PEER_CONNECTION_H_
@@ -35,7 +35,7 @@ class PeerConnection {
   std::string endpoint_;
   std::unique_ptr<DealerSocket> socket_;
   std::string failure_;
-  double looked_, deadline_;  // time of the last look; of giving up
+  double deadline_;
   bool was_connected_ = false;
 };
 

@@ -18,7 +18,7 @@ namespace dl::cluster {
 
 class StepWatch {
  public:
-  // Watches every so-manieth step of the network, none of 0, and fewer where
+  // every: watches each of so many steps of the network, 0: none; fewer where
   // that would take more than kMostShare of the time.  network and clock
   // outlive this object.
   StepWatch(nn::Network& network, std::int64_t every, dl::Clock& clock);

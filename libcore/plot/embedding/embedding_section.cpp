@@ -15,8 +15,8 @@ namespace {
 constexpr std::int64_t kMostMaps = 64, kWidestMap = 48;
 constexpr std::size_t kMostUnits = 128, kMostLayersShown = 40;
 
-// Channels of [height, width, channels] side by side, every so-manieth pixel of
-// wide ones.
+// Channels of [height, width, channels] side by side, every n-th pixel of wide
+// ones.
 std::string maps_of(const LayerValues& layer) {
   const std::int64_t height = layer.shape[0], width = layer.shape[1],
                      channels = layer.shape[2];
@@ -35,18 +35,13 @@ std::string maps_of(const LayerValues& layer) {
       }
   const auto picture = draw_filters({shown, high, wide, 1}, maps);
   if (!picture) return {};
-  std::string image = to_image(*picture);
-  const std::string wrong = "filters of ";
-  const std::size_t place = image.find(wrong);
-  if (place != std::string::npos)
-    image.replace(place, wrong.size(), "maps of ");
   return "<h3>" + escaped(layer.name, 80) + "</h3><p class=\"note\">" +
          std::to_string(channels) + " maps of " + std::to_string(height) +
          " by " + std::to_string(width) +
          (shown < channels ? ", the first " + std::to_string(shown) : "") +
          "; each from its lowest value in black to its highest in white.</p>"
          "<div class=\"filters\">" +
-         image + "</div>\n";
+         to_image(*picture, "maps") + "</div>\n";
 }
 
 Chart units_of(const LayerValues& layer, std::size_t index) {

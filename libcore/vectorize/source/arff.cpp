@@ -8,7 +8,7 @@
 #include "libcore/base/error.h"
 #include "libcore/vectorize/schema.h"
 #include "libcore/vectorize/source/arff_text.h"
-#include "libcore/vectorize/source/input_lines.h"
+#include "libcore/vectorize/source/line_records.h"
 #include "libcore/vectorize/source/record_source.h"
 #include "libcore/vectorize/text.h"
 
@@ -33,11 +33,7 @@ class ArffSource : public RecordSource {
         read_header();
       }
     } while (trim(line).starts_with('%'));
-    record = {};
-    record.input = lines_.name();
-    record.line = lines_.number();
-    record.columns = RecordColumns(names_);
-    try {
+    make_record_of_line(lines_, names_, record, [&] {
       if (!is_utf8(line)) bad_data(not_utf8("the line", line));
       line = trim(line);
       if (line.starts_with('{'))
@@ -47,13 +43,7 @@ class ArffSource : public RecordSource {
       for (std::string& value : values_)
         (void)record.columns.emplace(names_->all()[record.columns.size()],
                                      std::move(value));
-    } catch (const Error& e) {
-      if (e.code() != Code::kData) throw;
-      record.problem = e.what();
-      record.columns = {};
-    }
-    (void)record.columns.emplace(kPlaceColumn,
-                                 place_of(*record.input, record.line));
+    });
     return true;
   }
 
@@ -99,14 +89,12 @@ class ArffSource : public RecordSource {
   }
 
   void take_names() {
-    auto made = std::make_shared<ColumnNames>();
+    std::vector<std::string> names;
+    names.reserve(attributes_.size() + 1);
     for (const ArffAttribute& attribute : attributes_)
-      if (!made->add(attribute.name))
-        bad_data(*lines_.name() + " has two attributes " +
-                 in_quotes(attribute.name) +
-                 ", and a recipe finds them by name: rename one");
-    (void)made->add(std::string(kPlaceColumn));
-    names_ = std::move(made);
+      names.push_back(attribute.name);
+    names_ =
+        names_of_columns(std::move(names), *lines_.name(), "two attributes");
     check_columns(wanted_, names_->all(), *lines_.name(), Code::kData);
   }
 
@@ -145,6 +133,7 @@ class ArffSource : public RecordSource {
       if (attributes_[i].kind == ArffAttribute::Kind::kNominal)
         values_[i] = attributes_[i].values[0];
     }
+    std::set<std::int64_t> given;
     while (!line.empty()) {
       const ArffWord index = take_arff_word(line, " \t");
       std::int64_t i = 0;
@@ -153,6 +142,8 @@ class ArffSource : public RecordSource {
         bad_data("want the number of an attribute, 0.." +
                  std::to_string(values_.size() - 1) + ", got " +
                  in_quotes(clipped(index.text)));
+      if (!given.insert(i).second)
+        bad_data("attribute " + std::to_string(i) + " is there twice");
       const auto place = static_cast<std::size_t>(i);
       values_[place] = value_of(take_arff_word(line, ","), place);
       line = trim(line);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "libcore/base/display.h"
@@ -12,6 +11,7 @@
 #include "libcore/base/json.h"
 #include "libcore/vectorize/csv_table.h"
 #include "libcore/vectorize/source/decimal_comma.h"
+#include "libcore/vectorize/source/line_records.h"
 #include "libcore/vectorize/source/record_source.h"
 #include "libcore/vectorize/table/word_set.h"
 
@@ -162,16 +162,11 @@ class CsvSource : public RecordSource {
     file_.names = table_.names();
     for (std::size_t i = 0; i < file_.names.size(); ++i)
       if (!table_.has_header()) file_.names[i] = std::to_string(i + 1);
-    std::set<std::string> seen;
-    for (const std::string& name : file_.names)
-      if (!name.empty() && !seen.insert(name).second)
-        bad_data(table_.name() + " has two columns " + in_quotes(name) +
-                 ", and a recipe finds them by name: rename one");
-    std::vector<std::string> columns = file_.names;
-    columns.emplace_back(kPlaceColumn);
-    file_.column_names = std::make_shared<const ColumnNames>(columns);
+    file_.column_names =
+        names_of_columns(file_.names, table_.name(), "two columns");
     file_.name = std::make_shared<const std::string>(table_.name());
-    check_columns(wanted_, columns, table_.name(), Code::kData);
+    check_columns(wanted_, file_.column_names->all(), table_.name(),
+                  Code::kData);
     const auto marked = [&](std::vector<bool>& each, const std::string& name) {
       if (const auto place = file_.column_names->find(name);
           place && *place < each.size())

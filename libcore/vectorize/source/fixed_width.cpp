@@ -5,7 +5,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
-#include "libcore/vectorize/source/input_lines.h"
+#include "libcore/vectorize/source/line_records.h"
 #include "libcore/vectorize/source/record_source.h"
 #include "libcore/vectorize/table/word_set.h"
 #include "libcore/vectorize/text.h"
@@ -35,22 +35,12 @@ class FixedWidthSource : public RecordSource {
       if (!lines_.open_next()) return false;
       if (has_header_) read_header();
     }
-    record = {};
-    record.input = lines_.name();
-    record.line = lines_.number();
-    record.columns = RecordColumns(names_);
-    try {
+    make_record_of_line(lines_, names_, record, [&] {
       for (const std::string_view field : cut(line))
         (void)record.columns.emplace(
             names_->all()[record.columns.size()],
             na_.contains(field) ? std::string() : std::string(field));
-    } catch (const Error& e) {
-      if (e.code() != Code::kData) throw;
-      record.problem = e.what();
-      record.columns = {};
-    }
-    (void)record.columns.emplace(kPlaceColumn,
-                                 place_of(*record.input, record.line));
+    });
     return true;
   }
 
@@ -73,13 +63,7 @@ class FixedWidthSource : public RecordSource {
   }
 
   void take_names(const std::vector<std::string>& names) {
-    auto made = std::make_shared<ColumnNames>();
-    for (const std::string& name : names)
-      if (!made->add(name))
-        bad_data(*lines_.name() + " has two columns " + in_quotes(name) +
-                 ", and a recipe finds them by name: rename one");
-    (void)made->add(std::string(kPlaceColumn));
-    names_ = std::move(made);
+    names_ = names_of_columns(names, *lines_.name(), "two columns");
     check_columns(wanted_, names_->all(), *lines_.name(), Code::kData);
   }
 

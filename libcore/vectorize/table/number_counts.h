@@ -1,11 +1,11 @@
 // How often each number of a column occurs, for its quantiles, in bounded
 // memory.
 //
-// Of more than kMost different numbers all lose bits at their end, as many as
-// it takes, so that neighbors become one: a quantile is then off by the share
-// error() of itself at most.  The result depends on the numbers alone, not on
-// their order.  HdrHistogram (hdrhistogram.org) keeps so many digits from the
-// start.
+// With more than kMost different numbers, all lose bits at their end, as many
+// as it takes, so that neighbors become one: a quantile is then off by the
+// share error() of itself at most.  The result depends on the numbers alone,
+// not on their order.  HdrHistogram (hdrhistogram.org) keeps so many digits
+// from the start.
 
 #ifndef DL_LIBCORE_VECTORIZE_TABLE_NUMBER_COUNTS_H_
 #define DL_LIBCORE_VECTORIZE_TABLE_NUMBER_COUNTS_H_

@@ -55,3 +55,5 @@ sed 9q people.csv >few-people.csv
 dl-preprocess compare people.csv few-people.csv | grep -c drift
 status dl-preprocess compare few-people.csv few-people.csv --drop who,n
 dl-preprocess analyze few-people.csv few-people.csv >/dev/null
+status dl-preprocess analyze people.csv --network n.json
+status dl-preprocess analyze monday.json --encoding latin1

@@ -28,3 +28,8 @@ echo '== a class that is no UTF-8'
 printf 'x,y,kind\n1,2,caf\351\n3,4,tea\n5,6,tea\n' >latin.csv
 dl-preprocess table --label kind latin.csv -o x.dls
 echo "status $?"
+echo '== columns without a name stay where they are'
+printf 'a,,b,,c,y\n1,2,3,4,5,u\n6,7,8,9,10,v\n' >nameless.csv
+echo '{"source": {"type": "csv"}, "tensors": {"features": {"type": "number", "from": ["a", "c"]},
+  "labels": {"type": "category", "from": "y"}}}' >nameless.json
+dl-preprocess -q --recipe nameless.json nameless.csv | dl-shard --head 2 --json

@@ -52,6 +52,8 @@ echo '4.5;1;1;a' >>c.csv
 status dl-preprocess --recipe c.fitted c.csv -f -o no.dls
 jq '.source.decimal = "."' c.json >d.json && status dl-preprocess --recipe d.json c.csv -o no.dls
 status dl-preprocess table --widths n:5,y:65537 --label y c.csv -o no.dls
+printf '@relation r\n@attribute a numeric\n@attribute y {u,v}\n@data\n{0 1, 1 v}\n{0 1, 0 2}\n' >twice.arff
+status dl-preprocess table --label y twice.arff -o no.dls
 printf 'price;z;y\n1.234;1,5;u\n2.345;2,5;v\n' >typo.csv
 echo '{"source": {"type": "csv", "delimiter": ";", "decimal": ",", "decimal_of": ["prices", "z"]}, "tensors": {
   "features": {"type": "number", "from": ["price", "z"]}, "labels": {"type": "category", "from": "y"}}}' >typo.json

@@ -12,6 +12,7 @@
 #include "libcore/cluster/run_config/run_config.h"
 #include "libcore/cluster/run_dir/run_directory.h"
 #include "libcore/cluster/run_dir/run_files.h"
+#include "libcore/io/sink.h"
 #include "libcore/io/source.h"
 #include "libcore/nn/model/pretrain.h"
 
@@ -120,7 +121,7 @@ void Pretraining::learn(std::size_t stage) {
   own.patience = 0;
   own.max_time = {};
   own.normalize_targets = "auto";
-  write_text(own.net, network_of(stage) + "\n");
+  io::write_whole(own.net, network_of(stage) + "\n");
   log_(Level::kInfo, "stage " + std::to_string(stage + 1) + " of " +
                          std::to_string(layers_.size() + 1) + ": '" +
                          layers_[stage] + "' learns by itself");
@@ -158,7 +159,7 @@ void Pretraining::keep_to_epochs() const {
                     ", and what later stages learnt stands on that; --fresh "
                     "starts over"};
   }
-  write_text(path, wanted);
+  io::write_whole(path, wanted);
 }
 
 Outcome Pretraining::run() {

@@ -11,6 +11,7 @@
 #include "libcore/cluster/protocol/message.h"
 #include "libcore/cluster/run_dir/run_files.h"
 #include "libcore/cluster/transport/own_address.h"
+#include "libcore/io/sink.h"
 
 namespace dl::cluster {
 
@@ -65,7 +66,7 @@ void MasterSocket::write_file(bool finished) const {
                {"run", run_},
                {"curve", socket_->public_key()}};
   if (finished) file["finished"] = true;
-  write_text(options_.master_file, dump_json(file) + "\n");
+  io::write_whole(options_.master_file, dump_json(file) + "\n");
 }
 
 void MasterSocket::turn_away(double seconds) {

@@ -155,7 +155,13 @@ TEST_CASE("a history that breaks the rule is not folded") {
         "65: line 3: mini-batch 0 of epoch 0 is committed without its lease");
   CHECK(why({start(), lease(1, 0, 2), commit(1, 0, 3),
              line("epoch", {{"epoch", 0}, {"examples", 3}})}) ==
-        "65: line 4: epoch 0 is complete without 3 of its mini-batches");
+        "65: line 4: epoch 0 is complete, and 1 of its 4 mini-batches are "
+        "committed");
+  CHECK_THAT(why({start(), line("commits",
+                                {{"epoch", 0},
+                                 {"committed", {{0, std::int64_t{1} << 62, 9}}},
+                                 {"workers", Json::object()}})}),
+             Catch::StartsWith("65: line 2: "));
   CHECK(why({start(), lease(1, 0, 2), lease(1, 2, 2)}) ==
         "65: line 3: lease 1 is given out twice");
 }
