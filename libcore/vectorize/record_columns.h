@@ -22,7 +22,7 @@ namespace dl::vectorize {
 class ColumnNames {
  public:
   ColumnNames() = default;
-  // Of columns that have one name, as those without any, the first is found.
+  // find() gives the first of columns that share a name or have none.
   explicit ColumnNames(const std::vector<std::string>& names);
 
   // False: there is one of that name.

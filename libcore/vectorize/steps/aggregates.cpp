@@ -154,10 +154,10 @@ class DistinctOf : public Reduced {
   std::unordered_set<std::string> seen_;
 };
 
-enum class AggregateOf { kOfAnything, kOfOrdered, kOfNumbers };
+enum class Takes { kAnything, kOrdered, kNumbers };
 struct AggregateKind {
   std::string_view name;
-  AggregateOf of;
+  Takes takes;
   bool keeps_type;  // of what it reduces
   std::unique_ptr<Reduced> (*start)();
 };
@@ -165,20 +165,19 @@ template <typename Made, auto... kArguments>
 std::unique_ptr<Reduced> started() {
   return std::make_unique<Made>(kArguments...);
 }
-using enum AggregateOf;
 constexpr AggregateKind kAggregates[] = {
-    {"count", kOfAnything, false, started<CountOf>},
-    {"nunique", kOfAnything, false, started<DistinctOf>},
-    {"first", kOfAnything, true, started<EndOf, false>},
-    {"last", kOfAnything, true, started<EndOf, true>},
-    {"sum", kOfNumbers, false, started<MomentsOf, MomentsOf::kSum>},
-    {"mean", kOfNumbers, false, started<MomentsOf, MomentsOf::kMean>},
-    {"min", kOfOrdered, true, started<ExtremeOf, false>},
-    {"max", kOfOrdered, true, started<ExtremeOf, true>},
-    {"median", kOfNumbers, false, started<MedianOf>},
-    {"std", kOfNumbers, false, started<MomentsOf, MomentsOf::kDeviation>},
-    {"var", kOfNumbers, false, started<MomentsOf, MomentsOf::kVariance>},
-    {"prod", kOfNumbers, false, started<ProductOf>}};
+    {"count", Takes::kAnything, false, started<CountOf>},
+    {"nunique", Takes::kAnything, false, started<DistinctOf>},
+    {"first", Takes::kAnything, true, started<EndOf, false>},
+    {"last", Takes::kAnything, true, started<EndOf, true>},
+    {"sum", Takes::kNumbers, false, started<MomentsOf, MomentsOf::kSum>},
+    {"mean", Takes::kNumbers, false, started<MomentsOf, MomentsOf::kMean>},
+    {"min", Takes::kOrdered, true, started<ExtremeOf, false>},
+    {"max", Takes::kOrdered, true, started<ExtremeOf, true>},
+    {"median", Takes::kNumbers, false, started<MedianOf>},
+    {"std", Takes::kNumbers, false, started<MomentsOf, MomentsOf::kDeviation>},
+    {"var", Takes::kNumbers, false, started<MomentsOf, MomentsOf::kVariance>},
+    {"prod", Takes::kNumbers, false, started<ProductOf>}};
 
 }  // namespace
 
@@ -214,13 +213,13 @@ Aggregate::Aggregate(const std::string& text, StepColumns& columns) {
   formula_.emplace(inside, columns);
   const ValueType own = formula_->type();
   const bool is_any = own == ValueType::kAny;
-  const bool fits = is_any || kind->of == kOfAnything ||
+  const bool fits = is_any || kind->takes == Takes::kAnything ||
                     own == ValueType::kNumber || own == ValueType::kTruth ||
-                    (kind->of == kOfOrdered && own == ValueType::kDate);
+                    (kind->takes == Takes::kOrdered && own == ValueType::kDate);
   if (!fits)
     bad_config(in_quotes(text) + " wants numbers, got " +
                std::string(name_of(own)));
-  if (is_any && kind->of != kOfAnything)
+  if (is_any && kind->takes != Takes::kAnything)
     formula_.emplace(inside, columns, ValueType::kNumber);
   if (kind->keeps_type) type_ = formula_->type();
 }
