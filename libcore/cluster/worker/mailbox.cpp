@@ -169,7 +169,7 @@ void Mailbox::set_doing(std::string text) {
 Json Mailbox::tell_exchange() {
   ExchangeStats stats = meter.take();
   stats.inbox = static_cast<std::int64_t>(inbox.size());
-  stats.outbox = static_cast<std::int64_t>(outbox.size());
+  stats.outbox = static_cast<std::int64_t>(outbox.size() + unsent);
   return stats.to_json();
 }
 

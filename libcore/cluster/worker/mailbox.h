@@ -132,7 +132,9 @@ struct Mailbox {
   // Read by the main thread for Beat and the last line.
   std::atomic<std::uint64_t> progress{0};  // mini-batches of any kind done
   std::atomic<std::int64_t> examples{0};   // examples trained or evaluated
-  ExchangeMeter meter;                     // reported by tell_exchange()
+  // Messages of the outbox that wait for room in the connection.
+  std::atomic<std::size_t> unsent{0};
+  ExchangeMeter meter;  // reported by tell_exchange()
   // Set by the main thread: finish the mini-batch and end.
   std::atomic<bool> leaving{false};
   // Set by the compute thread: it has ended; it has lost the thread of the

@@ -80,6 +80,7 @@ void MasterConnection::open(const std::string& endpoint) {
   socket_.reset();
   endpoint_ = endpoint;
   envelope_ = Envelope{};
+  posted_.clear();
   greeted_ = false;
   if (endpoint_.empty()) return;
   Security security = options_.security;
@@ -202,17 +203,40 @@ void MasterConnection::refuse(const Message& message) const {
               "the master at " + endpoint_ + " refuses: " + refuse.reason};
 }
 
-bool MasterConnection::send(const Message& message, milliseconds wait) {
+template <typename Send>
+bool MasterConnection::send_telling(const Message& message, const Send& send) {
   ++envelope_.sequence;
   try {
-    return socket_->send(message, envelope_, wait);
+    return send();
   } catch (const Error& error) {
     const bool unfit =
         error.code() == Code::kConfig || error.code() == Code::kBug;
     if (unfit && message.type != MessageType::kLeave)
-      send(Leave{error.what()}.to_message(), kHelloLimit);
+      this->send(Leave{error.what()}.to_message(), kHelloLimit);
     throw;
   }
+}
+
+bool MasterConnection::send(const Message& message, milliseconds wait) {
+  return send_telling(message,
+                      [&] { return socket_->send(message, envelope_, wait); });
+}
+
+void MasterConnection::send_posted() {
+  while (!posted_.empty()) {
+    const SharedMessage& front = posted_.front();
+    if (!send_telling(*front, [&] { return socket_->offer(front, envelope_); }))
+      return;
+    posted_.pop_front();
+  }
+}
+
+bool MasterConnection::send_all_posted(milliseconds wait) {
+  while (!posted_.empty()) {
+    if (!send(*posted_.front(), wait)) return false;
+    posted_.pop_front();
+  }
+  return true;
 }
 
 bool MasterConnection::is_of_this_run(const Received& received) const {

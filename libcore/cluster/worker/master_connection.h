@@ -4,11 +4,14 @@
 #ifndef DL_LIBCORE_CLUSTER_WORKER_MASTER_CONNECTION_H_
 #define DL_LIBCORE_CLUSTER_WORKER_MASTER_CONNECTION_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "libcore/cluster/protocol/message.h"
 #include "libcore/cluster/transport/transport.h"
@@ -41,6 +44,17 @@ class MasterConnection {
   // Returns false if the message was not sent in that time.  Throws Error: as
   // DealerSocket::send(); a master that does not take such a message was told.
   bool send(const Message& message, std::chrono::milliseconds wait);
+  // Queues a message behind those that wait for room.
+  void post(Message message) {
+    posted_.push_back(std::make_shared<const Message>(std::move(message)));
+  }
+  // Sends queued messages while the connection takes them.  Throws Error: as
+  // send().
+  void send_posted();
+  // Sends all of them, waiting so long for room each time.  Returns false if
+  // they were not sent.
+  bool send_all_posted(std::chrono::milliseconds wait);
+  std::size_t posted() const { return posted_.size(); }
   // Whether the message is of this run.
   bool is_of_this_run(const Received& received) const;
   // Text for a lost connection.
@@ -59,6 +73,9 @@ class MasterConnection {
                     const std::function<void()>& check, Received& answer);
   void agree(const Welcome& welcome);
   bool greet(const Hello& hello, Received& answer);
+  // send: function that returns whether the message was sent.
+  template <typename Send>
+  bool send_telling(const Message& message, const Send& send);
   [[noreturn]] void give_up(bool first) const;
   std::string why_waiting() const;
   void note_waiting(double deadline, double& notice) const;
@@ -76,6 +93,7 @@ class MasterConnection {
   WorkerKeys keys_;  // keys as of open()
   bool let_in_ = false;
   Envelope envelope_;
+  std::deque<SharedMessage> posted_;
   bool greeted_ = false;
   double greeted_at_ = 0;
   int damages_ = 0;  // connections that this end ended

@@ -25,7 +25,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kSendLimit{10000};
+constexpr milliseconds kSendLimit{10000};  // for a message of the last ones
+constexpr double kLookAgain = 0.002;       // seconds, for room to send
 constexpr int kMessagesAtOnce = 64;  // of the master, before others are served
 
 class Worker {
@@ -60,13 +61,13 @@ class Worker {
   End end_session();
   End give_up_master();
   void measure_rate(double now);
-  bool send_beat(Beat beat, milliseconds limit);
+  Beat filled(Beat beat);
   void begin_stop();
   void begin_session(const Message& message);
   std::optional<End> obey(Received received);
   std::optional<End> deliver(std::vector<Message> messages);
   void wait(double most);
-  bool flush();
+  void flush();
   void leave(const std::string& reason, bool returns = false);
   void check() const;
   void report();
@@ -168,18 +169,19 @@ Worker::End Worker::session() {
     if (now >= next_beat) {
       measure_rate(now);
       // Full: what is queued tells the master as much.
-      send_beat({}, milliseconds(0));
+      master_.send(filled({}).to_message(), milliseconds(0));
       next_beat = now + heartbeat_;
     }
     if (mail_.finished) {
       flush();
       peers_.give_held();
       flush();
+      master_.send_all_posted(kSendLimit);
       return end_session();
     }
     if (const auto end = deliver(peers_.serve())) return *end;
-    const bool sent = flush();
-    if (!sent || !master_.socket().connected()) {
+    flush();
+    if (!master_.socket().connected()) {
       // Its last words may be here already.
       while (auto received = master_.socket().receive(milliseconds(0)))
         if (const auto end = obey(std::move(*received))) return *end;
@@ -214,7 +216,7 @@ void Worker::measure_rate(double now) {
 }
 
 // beat: as the compute thread made it, or empty.
-bool Worker::send_beat(Beat beat, milliseconds limit) {
+Beat Worker::filled(Beat beat) {
   beat.progress = mail_.progress;
   beat.examples_per_second = rate_;
   beat.doing = mail_.doing();
@@ -222,7 +224,7 @@ bool Worker::send_beat(Beat beat, milliseconds limit) {
   beat.exchange = mail_.tell_exchange();
   beat.feed = peers_.position();
   beat.flow = peers_.flow();
-  return master_.send(beat.to_message(), limit);
+  return beat;
 }
 
 void Worker::begin_stop() {
@@ -312,34 +314,34 @@ std::optional<Worker::End> Worker::deliver(std::vector<Message> messages) {
 void Worker::wait(double most) {
   std::vector<const Socket*> sockets = {&master_.socket()};
   most = std::min(most, peers_.collect(sockets));
+  if (master_.posted() > 0) most = std::min(most, kLookAgain);
   const std::array<int, 2> wake{mail_.outbox.descriptor(), options_.stop};
   const bool watch_stop = options_.stop >= 0 && !stopping_;
   wait_for_any(sockets, std::span(wake.data(), watch_stop ? 2 : 1),
                milliseconds(static_cast<std::int64_t>(std::ceil(most * 1000))));
 }
 
-// Sends what the compute thread and other workers have for the master.  False:
-// it is lost.
-bool Worker::flush() {
-  bool sent = true;
-  const auto send_peers = [&] {
-    for (const Message& message : peers_.take_for_master())
-      sent = sent && master_.send(message, kSendLimit);
+// Sends what the compute thread and other workers have for the master, as far
+// as the connection takes it: what waits for a slow line holds up nothing else.
+void Worker::flush() {
+  const auto post_peers = [&] {
+    for (Message& message : peers_.take_for_master())
+      master_.post(std::move(message));
   };
-  send_peers();
+  post_peers();
   while (auto message = mail_.outbox.pop(session_)) {
     if (message->type == MessageType::kPart)
       peers_.take_own(std::move(*message));
     else if (message->type == MessageType::kResult)
       peers_.take_result(std::move(*message));
     else if (message->type == MessageType::kBeat)
-      sent = sent && send_beat(Beat::from_message(*message), kSendLimit);
+      master_.post(filled(Beat::from_message(*message)).to_message());
     else
-      sent = sent && master_.send(*message, kSendLimit);
-    send_peers();
-    if (!sent) break;
+      master_.post(std::move(*message));
+    post_peers();
   }
-  return sent;
+  master_.send_posted();
+  mail_.unsent = master_.posted();
 }
 
 void Worker::leave(const std::string& reason, bool returns) {
