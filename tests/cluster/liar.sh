@@ -12,7 +12,7 @@ learnt() {
 }
 for mode in sharing averaging sync; do
   master $mode --mode $mode --epochs 100000
-  worker good $mode
+  worker good $mode --wait-lost 2s # it may be joining again when the master ends
   await "what was learnt" learnt $mode
   DL_FAILPOINTS=worker.lie=nan#1 worker bad $mode
   await "its name" event $mode.safetensors.run '"event":"false_losses"'

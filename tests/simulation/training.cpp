@@ -83,7 +83,9 @@ Training::Training(const RunConfig& plan, const HostModel& model,
   context_.report.parameters = plan.parameters;
   Hooks hooks;
   hooks.welcome = [&plan] { return plan.welcome(); };
-  hooks.save = [] { return std::string(); };
+  hooks.save = [](bool aside) {
+    return std::make_unique<Saving>(aside, [] { return std::string(); });
+  };
   hooks.keep_best = [] {};
   measure_losses(plan, context_);
   coordinator_.emplace(context_, hooks, 0, 0);

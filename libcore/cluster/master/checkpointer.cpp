@@ -26,8 +26,7 @@ std::uint64_t most_log(const RunState& state) {
 
 }  // namespace
 
-Checkpointer::Checkpointer(RunContext& context,
-                           std::function<std::string()> save)
+Checkpointer::Checkpointer(RunContext& context, Save save)
     : context_(context), save_(std::move(save)), last_(context.now) {}
 
 // Epochs may be so short that saving each would take longer than training it;
@@ -39,7 +38,9 @@ void Checkpointer::save_epoch() {
 }
 
 void Checkpointer::save_if_due() {
-  if (context_.phase && context_.phase->at_boundary() && due()) save();
+  if (saving_ && saving_->is_over()) settle();
+  if (!saving_ && context_.phase && context_.phase->at_boundary() && due())
+    save();
 }
 
 bool Checkpointer::due() const {
@@ -56,33 +57,51 @@ bool Checkpointer::due() const {
 }
 
 void Checkpointer::save(bool last) {
-  RunState& state = context_.state;
+  settle();
   if (context_.phase) {
     context_.phase->settle();
-    state.committed = context_.phase->committed();
+    context_.state.committed = context_.phase->committed();
   }
   last_ = context_.now;
   batches_at_last_ = context_.report.batches;
-  if (!all_finite(state.parameters))
+  if (!all_finite(context_.state.parameters))
     throw Error{Code::kConfig,
                 "the parameters are no longer finite; the last checkpoint is "
                 "from before that; lower the learning rate"};
+  begin(last);
+  logged_at_last_ = context_.updates ? context_.updates->size() : 0;
+}
+
+void Checkpointer::begin(bool last) {
+  const RunState& state = context_.state;
+  const bool aside =
+      !last && std::cmp_greater_equal(state.parameters.size(),
+                                      context_.limits.end_aside_from);
   try {
     context_.events.sync();  // the checkpoint counts what they tell
-    context_.report.checkpoint = save_();
-    failed_ = 0;
-    ++context_.report.checkpoints;
-    context_.events.write("checkpoint",
-                          {{"checkpoint", context_.report.checkpoint},
-                           {"epoch", state.epoch},
-                           {"committed", state.committed},
-                           {"version", state.version},
-                           {"finished", state.finished}});
-    context_.log(Level::kDetail, "saved " + context_.report.checkpoint);
+    saving_ = save_(aside);
   } catch (const Error& error) {
-    note_failure(error, last);
+    return note_failure(error, last);
   }
-  logged_at_last_ = context_.updates ? context_.updates->size() : 0;
+  saved_ = {{"epoch", state.epoch},
+            {"committed", state.committed},
+            {"version", state.version},
+            {"finished", state.finished}};
+  if (!aside) end(last);
+}
+
+void Checkpointer::end(bool last) {
+  if (!saving_) return;
+  try {
+    context_.report.checkpoint = std::exchange(saving_, nullptr)->end();
+  } catch (const Error& error) {
+    return note_failure(error, last);
+  }
+  failed_ = 0;
+  ++context_.report.checkpoints;
+  saved_["checkpoint"] = context_.report.checkpoint;
+  context_.events.write("checkpoint", std::exchange(saved_, Json()));
+  context_.log(Level::kDetail, "saved " + context_.report.checkpoint);
 }
 
 void Checkpointer::note_failure(const Error& error, bool last) {

@@ -203,6 +203,7 @@ void Coordinator::tick_stopping() {
 void Coordinator::settle_bad_data() {
   if (context_.failure || std::exchange(context_.save_soon, false))
     checkpoints_.save(stopping());
+  if (context_.failure) checkpoints_.settle();
   if (context_.failure) throw Error(*context_.failure);
 }
 

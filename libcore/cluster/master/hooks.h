@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,13 +15,16 @@
 #include "libcore/cluster/protocol/message.h"
 #include "libcore/cluster/report/estimate.h"
 #include "libcore/cluster/run_dir/run_state.h"
+#include "libcore/cluster/run_dir/saving.h"
 
 namespace dl::cluster {
 
 struct Hooks {
-  std::function<Welcome()> welcome;   // without the worker's number
-  std::function<std::string()> save;  // writes context.state; returns a name
-  std::function<void()> keep_best;    // keeps the present model as the best
+  std::function<Welcome()> welcome;  // without the worker's number
+  // Begins to write context.state as it is now.  Throws Error: kCantCreate,
+  // kIo.
+  std::function<std::unique_ptr<Saving>(bool aside)> save;
+  std::function<void()> keep_best;  // keeps the present model as the best
   std::function<std::vector<std::byte>(const Fetch&)> record;
   // If set, hosts are measured instead of training.
   Estimate* measured = nullptr;

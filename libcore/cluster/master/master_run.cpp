@@ -507,9 +507,9 @@ Hooks Master::hooks() {
     welcome.summary = measuring_ ? 0 : options_.summary;
     return welcome;
   };
-  hooks.save = [this] {
+  hooks.save = [this](bool aside) {
     if (watchdog_) watchdog_->turn("writing a checkpoint");
-    return store_.save(context_->state);
+    return store_.save(context_->state, aside);
   };
   if (plan_.keep_best)
     hooks.keep_best = [this] { store_.keep_best(context_->state); };

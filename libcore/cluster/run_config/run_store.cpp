@@ -132,7 +132,7 @@ void RunStore::go_on_from(const Json& before, RunState& state) {
                           path());
   if (!changed) return;
   // Until run.json says so, the next start finds the same difference.
-  if (!checkpoint_.empty() || replayed_ > 0) checkpoint_ = save(state);
+  if (!checkpoint_.empty() || replayed_ > 0) checkpoint_ = save(state, false)->end();
   write_configuration();
   if (state.finished) write_model(state);
 }
@@ -276,31 +276,44 @@ UpdateLog* RunStore::begin_log(const std::string& run, const RunState& state) {
   return &*updates_;
 }
 
-std::string RunStore::save(const RunState& state) {
+std::unique_ptr<Saving> RunStore::save(const RunState& state, bool aside) {
   const bool all = policy_ == LogPolicy::kKeep;
-  if (best_) nn::save_model(*best_, best());
-  best_.reset();
   // Keeps the state to go back to if training goes wrong, and the log from
   // there on: where it goes back to must not depend on when checkpoints were
   // due.
   const auto sound = newest_saved(state.watch.sound_version());
-  std::string name = directory_.save(checkpoint_of(state), all,
-                                     sound ? file_name_of(*sound) : "");
-  if (updates_) {
-    updates_->begin(state.version);
-    const std::uint64_t before = sound ? sound->version : 0;
-    // A run too short to be judged goes back nowhere.
-    const bool judged = state.watch.sound_version() > 0 || !state.watch.sound();
-    if (!all)
-      updates_->prune(judged ? std::min(last_saved_, before) : last_saved_);
-  }
-  last_saved_ = state.version;
-  saved_.push_back(
-      {directory_.file(name), state.version, state.parameters.size()});
-  return name;
+  const auto model = std::make_shared<const nn::Model>(checkpoint_of(state));
+  const auto write = [this, model, best = best_, all,
+                      kept = sound ? file_name_of(*sound) : ""] {
+    if (best) nn::save_model(*best, this->best());
+    return directory_.save(*model, all, kept);
+  };
+  // A run too short to be judged goes back nowhere.
+  const bool judged = state.watch.sound_version() > 0 || !state.watch.sound();
+  const std::uint64_t before = sound ? sound->version : 0;
+  const std::uint64_t wanted =
+      judged ? std::min(last_saved_, before) : last_saved_;
+  const auto go_on = [this, version = state.version] {
+    if (updates_) updates_->begin(version);
+  };
+  const auto keep = [this, best = best_, aside, go_on, all, wanted,
+                     version = state.version,
+                     count = state.parameters.size()](const std::string& name) {
+    if (best_ == best) best_.reset();
+    if (!aside) go_on();
+    if (updates_ && !all) updates_->prune(wanted);
+    last_saved_ = version;
+    saved_.push_back({directory_.file(name), version, count});
+  };
+  auto saving = std::make_unique<Saving>(aside, write, keep);
+  // Until the checkpoint is there, this log goes on from the one before it.
+  if (aside) go_on();
+  return saving;
 }
 
-void RunStore::keep_best(const RunState& state) { best_ = model_of(state); }
+void RunStore::keep_best(const RunState& state) {
+  best_ = std::make_shared<const nn::Model>(model_of(state));
+}
 
 nn::Model RunStore::final_model(const RunState& state) const {
   std::optional<nn::Model> kept;

@@ -15,6 +15,7 @@
 #include "libcore/cluster/run_dir/replay.h"
 #include "libcore/cluster/run_dir/run_directory.h"
 #include "libcore/cluster/run_dir/run_state.h"
+#include "libcore/cluster/run_dir/saving.h"
 #include "libcore/cluster/run_dir/update_log.h"
 
 namespace dl::cluster {
@@ -70,9 +71,10 @@ class RunStore {
   void keep_best(const RunState& state);
 
   // Both throw Error: kCantCreate, kIo.
-  // Writes a checkpoint, and the best model if there is a new one; returns the
-  // checkpoint's name.
-  std::string save(const RunState& state);
+  // Begins to write a checkpoint, and the best model if there is a new one, in
+  // a thread of its own if `aside`; the log goes on from that state.  No other
+  // is to be begun before this one ends.
+  std::unique_ptr<Saving> save(const RunState& state, bool aside);
   // Writes the model where the options want it: the best, if that is kept, or
   // the state's.
   void write_model(const RunState& state) const;
@@ -103,8 +105,8 @@ class RunStore {
   std::string checkpoint_;  // checkpoint that the run resumes from
   // Whether it lacks a rollback of the log after it.
   bool lacks_setback_ = false;
-  std::optional<nn::Model> best_;  // best model, if not yet written
-  std::uint64_t last_saved_ = 0;   // version of the latest checkpoint
+  std::shared_ptr<const nn::Model> best_;  // best model, if not yet written
+  std::uint64_t last_saved_ = 0;           // version of the latest checkpoint
   // Checkpoints, oldest first; some are removed by now.
   std::vector<Saved> saved_;
   LogPolicy policy_;

@@ -106,6 +106,7 @@ bool DivergenceGuard::go_back(const std::string& why) {
   std::optional<RunState> back;
   try {
     failpoint("master.setback");
+    checkpoints_.settle();
     back = hooks_.go_back();
   } catch (const Error& error) {
     context_.log(Level::kWarning,
@@ -129,6 +130,7 @@ bool DivergenceGuard::go_back(const std::string& why) {
                    format("%g", state.step_factor) + " of the steps");
   failpoint("master.setback");
   checkpoints_.save();
+  checkpoints_.settle();
   failpoint("master.setback");
   return true;
 }

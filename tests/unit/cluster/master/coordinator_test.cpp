@@ -517,13 +517,17 @@ TEST_CASE("checkpoints that cannot be written are missed, then end the run") {
   std::optional<RunState> saved;
   Limits limits;
   limits.checkpoint_batches = 5;
+  if (GENERATE(false, true)) limits.end_aside_from = 1;
   Master master(settings(Mode::kSharing), limits, folder, saved, 1, kExamples);
   int tries = 0;
   Hooks hooks;
   hooks.welcome = Master::welcome;
-  hooks.save = [&]() -> std::string {
+  hooks.save = [&](bool aside) {
     ++tries;
-    throw dl::Error{dl::Code::kIo, "cannot write 'c': No space left on device"};
+    return std::make_unique<Saving>(aside, []() -> std::string {
+      throw dl::Error{dl::Code::kIo,
+                      "cannot write 'c': No space left on device"};
+    });
   };
   master.coordinator.emplace(master.context, hooks, master.now, master.now);
   master.join("a");

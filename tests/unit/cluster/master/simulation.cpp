@@ -137,12 +137,12 @@ Master::Master(const Settings& settings, const Limits& limits, Folder& folder,
       {{"epoch", context.state.epoch}, {"committed", context.state.committed}});
   Hooks hooks;
   hooks.welcome = welcome;
-  hooks.save = [this, &saved, &folder] {
+  hooks.save = [this, &saved, &folder](bool aside) {
     if (updates) updates->begin(context.state.version);
     if (updates && saved) updates->prune(saved->version);
     saved = context.state;
     folder.checkpoints.push_back(*saved);
-    return "checkpoint";
+    return std::make_unique<Saving>(aside, [] { return "checkpoint"; });
   };
   hooks.go_back = [this, &folder]() -> std::optional<RunState> {
     const RunState& wrong = context.state;

@@ -1,11 +1,10 @@
 #include "libcore/cluster/master/epoch/averaging/round_end.h"
 
 #include <algorithm>
-#include <chrono>
 #include <span>
-#include <system_error>
 #include <utility>
 
+#include "libcore/base/aside.h"
 #include "libcore/base/heap.h"
 #include "libcore/cluster/health/step_bound.h"
 #include "libcore/exchange/codec/delta.h"
@@ -34,12 +33,6 @@ void join(std::map<std::int64_t, std::vector<float>>& pieces,
   }
 }
 
-template <typename Result>
-bool is_over(const std::future<Result>& work) {
-  return !work.valid() ||
-         work.wait_for(std::chrono::seconds(0)) != std::future_status::timeout;
-}
-
 }  // namespace
 
 Reach reach_of(const RunState& state) {
@@ -47,20 +40,11 @@ Reach reach_of(const RunState& state) {
           reach(state.residual)};
 }
 
-// Work for which there is no thread is done when its end is asked for.
-template <typename Work>
-auto RoundEnd::begin(Work work) {
-  if (aside_) try {
-      return std::async(std::launch::async, work);
-    } catch (const std::system_error&) {
-    }
-  return std::async(std::launch::deferred, std::move(work));
-}
-
 RoundEnd::RoundEnd(RoundAverage average, const RunState& state, bool aside)
     : aside_(aside), outer_(average.outer) {
   const auto shared = std::make_shared<RoundAverage>(std::move(average));
-  step_ = begin([shared, &state] { return step(std::move(*shared), state); });
+  step_ = begin_aside(
+      aside_, [shared, &state] { return step(std::move(*shared), state); });
 }
 
 RoundEnd::~RoundEnd() = default;  // as futures of std::async do
@@ -102,7 +86,7 @@ RoundEnd::Made RoundEnd::step(RoundAverage average, const RunState& state) {
 void RoundEnd::end_step() { made_ = step_.get(); }
 
 void RoundEnd::begin_entry(UpdateLog& log, LogEntry entry, std::int64_t steps) {
-  entry_ = begin([this, &log, entry, steps]() mutable {
+  entry_ = begin_aside(aside_, [this, &log, entry, steps]() mutable {
     const std::vector<std::byte> payload =
         encode_round_record(made_.round, outer_, steps, made_.residual);
     entry.payload = payload;

@@ -80,8 +80,6 @@ class RoundEnd {
     Reach reach;
   };
   static Made step(RoundAverage average, const RunState& state);
-  template <typename Work>
-  auto begin(Work work);
 
   const bool aside_;
   const RoundOptimizer outer_;
