@@ -33,5 +33,7 @@ slow() { # NAME OPTION...
 }
 slow averaging --mode averaging --workers 2 --frequency 5
 slow sync --mode sync --workers 2
+event sync.safetensors.run '"parties":2,"round":1,' ||
+  fail "the workers did not average the first round among themselves"
 slow sharing --mode sharing
 slay far >/dev/null

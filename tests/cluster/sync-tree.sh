@@ -3,7 +3,7 @@
 # them: the model has the same bytes as that of a calm star.
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
-how=(--mode sync --workers 20 --epochs 40)
+how=(--mode sync --workers 20 --epochs 200)
 master star "${how[@]}" --topology star
 worker a star
 finish star

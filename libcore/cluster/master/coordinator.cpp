@@ -15,7 +15,8 @@ RunContext& at(RunContext& context, double now) {
 // Whether a worker may send this before Ready.
 bool may_come_first(MessageType type) {
   return type == MessageType::kReady || type == MessageType::kBeat ||
-         type == MessageType::kFetch || type == MessageType::kLeave;
+         type == MessageType::kFetch || type == MessageType::kLeave ||
+         type == MessageType::kListening;
 }
 
 }  // namespace

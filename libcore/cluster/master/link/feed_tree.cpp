@@ -37,9 +37,7 @@ void FeedTree::tick() {
   follow(members);
   for (std::size_t i = 0; i < tree_.members().size(); ++i) {
     Member& member = *members.at(tree_.members()[i]);
-    if (tree_.has_children(i) && !std::exchange(member.seat.asked, true))
-      context_.outgoing.send(member,
-                             Listen{context_.limits.fan_out}.to_message());
+    if (tree_.has_children(i)) context_.outgoing.ask_to_listen(member);
     seat(member, tree_.parent(i), members);
   }
 }

@@ -62,6 +62,11 @@ void MessageSender::refill(Member& member, std::uint64_t after,
     member.in_step = false;
 }
 
+void MessageSender::ask_to_listen(Member& member) {
+  if (!std::exchange(member.seat.asked, true))
+    send(member, Listen{context_.limits.fan_out}.to_message());
+}
+
 void MessageSender::unseat(Member& member) {
   if (member.seat.parent == 0) return;
   member.seat.parent = 0;

@@ -34,6 +34,8 @@ class MessageSender {
   // Sends the member the messages (after, upto] of the feed, or puts it out of
   // step.
   void refill(Member& member, std::uint64_t after, std::uint64_t upto);
+  // Has the member tell where other workers reach it; once.
+  void ask_to_listen(Member& member);
   // The member is fed by the master itself from now on.
   void unseat(Member& member);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "libcore/cluster/master/epoch/phase.h"
 #include "libcore/device/instructions.h"
@@ -41,6 +42,7 @@ void Admission::admit(const RouterSocket::Incoming& incoming) {
     welcome.name = member.hello.name;
     context_.link.let_in(member.peer);
     context_.outgoing.send(member, welcome.to_message());
+    prepare_exchange();
     announce(member);
   } catch (const Error& error) {
     if (error.code() != Code::kProtocol && error.code() != Code::kNotAuthorised)
@@ -91,6 +93,16 @@ Member& Admission::take_in(const Member& newcomer) {
     if (phase) phase->renumber(replaced->number, member);
   }
   return member;
+}
+
+// In sync workers average among themselves, from the first round on if they
+// know each other by then.
+void Admission::prepare_exchange() {
+  const std::vector<Member*> members = context_.members.present();
+  if (context_.settings.mode != Mode::kSync || hooks_.measured ||
+      members.size() < 2)
+    return;
+  for (Member* each : members) context_.outgoing.ask_to_listen(*each);
 }
 
 void Admission::announce(const Member& member) {

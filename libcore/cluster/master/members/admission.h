@@ -35,6 +35,7 @@ class Admission {
   void check_name(const Member& newcomer) const;
   void check_same(const Member& old, const Member& newcomer);
   Member& take_in(const Member& newcomer);
+  void prepare_exchange();
   void announce(const Member& member);
   void refuse(Member& refused, const Error& error);
   void tell_refusal(const std::string& why);

@@ -53,6 +53,7 @@ void MemberWatch::lose(Member& member, const std::string& why, bool gone,
   member.in_step = false;
   const std::string peer = member.peer;
   if (context_.phase) context_.phase->release(member, why, failed);
+  context_.reduction = {};  // it may be what others could not reach
   if (gone) context_.members.remove(peer);
 }
 

@@ -12,10 +12,7 @@ namespace dl::cluster {
 std::vector<Member*> AveragingEpoch::parties() {
   std::vector<Member*> workers = context_.members.workers();
   if (workers.size() < 2 || workers.size() > kMostParties) return {};
-  for (Member* member : workers)
-    if (!std::exchange(member->seat.asked, true))
-      context_.outgoing.send(*member,
-                             Listen{context_.limits.fan_out}.to_message());
+  for (Member* member : workers) context_.outgoing.ask_to_listen(*member);
   for (Member* member : workers) {
     const bool begins = !member->in_step && !working(*member);
     if (member->seat.endpoint.empty() || !reachable(*member) ||
