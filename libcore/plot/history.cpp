@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "libcore/base/display.h"
+#include "libcore/plot/summary_event.h"
 #include "libcore/plot/values.h"
 
 namespace dl::plot {
@@ -25,132 +26,26 @@ namespace {
 
 constexpr std::size_t kMostHappenings = 5000, kMostWorkers = 4096;
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
-constexpr std::size_t kReadAtOnce = std::size_t{256} << 10;
+constexpr std::size_t kReadAtOnce = std::size_t{1} << 20;
 
-std::map<std::string, double> numbers_of(const Json& event,
-                                         const std::set<std::string>& keys) {
+std::map<std::string, double> numbers_of(
+    EventValue event, std::initializer_list<const char*> keys) {
   std::map<std::string, double> values;
-  for (const std::string& key : keys) {
-    const double value = number(event, key.c_str());
+  for (const char* key : keys) {
+    const double value = number(event, key);
     if (std::isfinite(value)) values[key] = value;
   }
   return values;
 }
 
-void add_metrics(const Json& metrics, const std::string& prefix,
+void add_metrics(EventValue metrics, const std::string& prefix,
                  std::map<std::string, double>& all, int depth = 0) {
   if (!metrics.is_object() || depth > 2) return;
-  for (const auto& [key, value] : metrics.items())
-    if (value.is_number())
-      all[prefix + key] = value.get<double>();
+  for (EventValue one = metrics.first(); one; one = one.next())
+    if (one.is_number())
+      all[prefix + one.key()] = one.number();
     else
-      add_metrics(value, prefix + key + "/", all, depth + 1);
-}
-
-using Parts = std::vector<Commit::Part>;
-
-// [[first, count], ...] or [[first, count, examples], ...].
-Parts parts_of(const Json& json) {
-  constexpr double kMostBatches = 0x1p53;
-  Parts parts;
-  if (!json.is_array()) return parts;
-  for (const Json& range : json) {
-    if (!range.is_array() || range.size() < 2 ||
-        !std::ranges::all_of(range,
-                             [](const Json& n) { return n.is_number(); }))
-      continue;
-    const auto first = range[0].get<double>(), count = range[1].get<double>();
-    if (!(first >= 0 && count >= 0 && first + count <= kMostBatches)) continue;
-    parts.push_back({first, first + count,
-                     range.size() > 2 ? range[2].get<double>() : count});
-  }
-  return parts;
-}
-
-// The part of `parts` that is in the ranges.
-Parts common(const Parts& parts, const Parts& ranges) {
-  Parts all;
-  for (const Commit::Part& part : parts)
-    for (const Commit::Part& range : ranges) {
-      const double first = std::max(part.first, range.first);
-      const double end = std::min(part.end, range.end);
-      if (first < end)
-        all.push_back(
-            {first, end,
-             part.examples * (end - first) / (part.end - part.first)});
-    }
-  return all;
-}
-
-double sum_of_parts(const Parts& parts,
-                    const std::function<double(const Commit::Part&)>& of) {
-  double all = 0;
-  for (const Commit::Part& part : parts) all += of(part);
-  return all;
-}
-
-// Leaves of commits what is in the ranges: all or nothing of a single one, of
-// those that were summed their shares, which add up to that of the sum.
-class Cutter {
- public:
-  explicit Cutter(Parts ranges) : ranges_(std::move(ranges)) {}
-
-  void cut(Commit& commit) {
-    if (!commit.parts || commit.parts != of_) begin(commit);
-    commit.examples = examples_.of(commit.examples, share_of_examples_);
-    commit.bytes = bytes_.of(commit.bytes, share_of_examples_);
-    commit.count = count_.of(commit.count, share_of_batches_);
-    if (commit.parts) commit.parts = left_;
-  }
-
- private:
-  struct Rounded {
-    double before = 0, given = 0;
-    std::int64_t of(std::int64_t amount, double share) {
-      before += static_cast<double>(amount);
-      const double now = std::round(share * before);
-      return static_cast<std::int64_t>(now - std::exchange(given, now));
-    }
-  };
-
-  void begin(const Commit& commit) {
-    const auto first = static_cast<double>(commit.first);
-    const auto end = static_cast<double>(commit.end);
-    of_ = commit.parts;
-    const Parts parts = of_ ? *of_ : Parts{{first, end, end - first}};
-    left_ = std::make_shared<const Parts>(common(parts, ranges_));
-    const auto batches = [](const Commit::Part& p) { return p.end - p.first; };
-    const auto examples = [](const Commit::Part& p) { return p.examples; };
-    share_of_batches_ = sum_of_parts(*left_, batches) /
-                        std::max(1.0, sum_of_parts(parts, batches));
-    share_of_examples_ = sum_of_parts(*left_, examples) /
-                         std::max(1.0, sum_of_parts(parts, examples));
-    examples_ = bytes_ = count_ = {};
-  }
-
-  Parts ranges_;
-  std::shared_ptr<const Parts> of_, left_;
-  double share_of_batches_ = 0, share_of_examples_ = 0;
-  Rounded examples_, bytes_, count_;
-};
-
-// Adds an earlier commit of the same worker and epoch.
-void add_earlier(Commit& to, const Commit& from) {
-  const auto mean = [](double a, std::int64_t n, double b, std::int64_t m) {
-    if (!std::isfinite(a)) return b;
-    if (!std::isfinite(b) || n + m == 0) return a;
-    return (a * static_cast<double>(n) + b * static_cast<double>(m)) /
-           static_cast<double>(n + m);
-  };
-  to.loss = mean(to.loss, to.examples, from.loss, from.examples);
-  to.staleness = mean(to.staleness, to.commits, from.staleness, from.commits);
-  to.first = std::min(to.first, from.first);
-  to.end = std::max(to.end, from.end);
-  to.count += from.count;
-  to.examples += from.examples;
-  to.bytes += from.bytes;
-  to.commits += from.commits;
-  to.parts = nullptr;
+      add_metrics(one, prefix + one.key() + "/", all, depth + 1);
 }
 
 // Keeps every second one of each kind, from the end on.
@@ -183,9 +78,9 @@ double seconds_of(const std::string& time) {
 }
 
 // Words of the time line on an event, beside its kind and worker.
-std::string words_of(const Json& event, const std::string& kind) {
+std::string words_of(EventValue event, const std::string& kind) {
   const auto said = [&](const char* key, const char* before) {
-    const Json value = part(event, key);
+    const Json value = event[key].json();
     if (value.is_null() || value == Json("")) return std::string();
     return std::string(before) +
            (value.is_string() ? value.get<std::string>() : dump_json(value));
@@ -202,106 +97,25 @@ std::string words_of(const Json& event, const std::string& kind) {
   return said("why", "") + said("action", ": ");
 }
 
-Spread spread_of(const Json& json) {
-  constexpr std::size_t kMostParts = 1000;
-  Spread spread{number(json, "norm"),
-                number(json, "mean"),
-                number(json, "low"),
-                number(json, "high"),
-                {}};
-  const Json counts = part(json, "counts");
-  if (!counts.is_array() || counts.size() > kMostParts) return spread;
-  for (const Json& count : counts)
-    spread.counts.push_back(count.is_number() ? count.get<double>() : 0);
-  return spread;
+// The name of an event where the master writes it, near the line's beginning;
+// or "".
+std::string_view early_name(std::string_view line) {
+  constexpr std::string_view kKey = R"("event":")";
+  constexpr std::size_t kNear = 256;
+  line = line.substr(0, kNear);
+  const std::size_t at = line.find(kKey);
+  if (at == std::string_view::npos) return {};
+  line.remove_prefix(at + kKey.size());
+  return line.substr(0, line.find('"'));
 }
 
-Bins bins_of(const Json& json) {
-  constexpr std::size_t kMostBins = 1024;
-  Bins all{number(json, "mean"),
-           number(json, "rms"),
-           number(json, "low"),
-           number(json, "high"),
-           {}};
-  const Json bins = part(json, "bins");
-  if (!bins.is_array() || bins.size() > kMostBins) return all;
-  for (const Json& bin : bins)
-    if (bin.is_array() && bin.size() == 2 && bin[0].is_number_integer() &&
-        bin[1].is_number() && bin[1] >= 0 && bin[0] >= -510 && bin[0] <= 510)
-      all.counts.emplace_back(bin[0].get<int>(), bin[1].get<double>());
-  std::ranges::sort(all.counts);
-  return all;
-}
-
-void take_summary(const Json& event, History& history) {
-  constexpr std::size_t kMostLayers = 10000;
-  const Json layers = part(event, "layers");
-  if (!layers.is_object() || layers.size() > kMostLayers) return;
-  Summary summary{history.seconds,
-                  count(event, "epoch"),
-                  number(event, "batches"),
-                  number(event, "since"),
-                  {}};
-  for (const auto& [name, layer] : layers.items())
-    summary.layers[name] = {
-        spread_of(part(layer, "parameters")), spread_of(part(layer, "change")),
-        number(layer, "learning_rate"), bins_of(part(layer, "gradients")),
-        bins_of(part(layer, "activations"))};
-  history.summaries.push_back(std::move(summary));
+// The number of a worker that a key has.
+std::int64_t count_in(const std::string& key) {
+  const double number = std::strtod(key.c_str(), nullptr);
+  return number >= 0 && number < 0x1p53 ? static_cast<std::int64_t>(number) : 0;
 }
 
 }  // namespace
-
-double Spread::quantile(double share) const {
-  double all = 0, sum = 0;
-  for (const double count : counts) all += count;
-  if (!(all > 0)) return kNone;
-  const double width = (high - low) / static_cast<double>(counts.size());
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (sum + counts[i] >= share * all && counts[i] > 0)
-      return low +
-             width * (static_cast<double>(i) + (share * all - sum) / counts[i]);
-    sum += counts[i];
-  }
-  return high;
-}
-
-std::pair<double, double> edges_of(int bin) {
-  const auto at = [](int edge) {
-    return static_cast<double>(
-        std::bit_cast<float>(static_cast<std::uint32_t>(edge) << 22U));
-  };
-  return bin > 0 ? std::pair(at(bin - 1), at(bin))
-                 : std::pair(-at(-bin), -at(std::max(0, -bin - 1)));
-}
-
-double Bins::count() const {
-  double all = 0;
-  for (const auto& [bin, count] : counts) all += count;
-  return all;
-}
-
-double Bins::share_of_zeros() const {
-  double zeros = 0;
-  for (const auto& [bin, count] : counts)
-    if (bin == 1 || bin == -1) zeros += count;
-  return zeros / count();
-}
-
-double Bins::quantile(double share) const {
-  const double all = count();
-  if (!(all > 0)) return kNone;
-  double sum = 0;
-  for (const auto& [bin, count] : counts) {
-    if (count > 0 && sum + count >= share * all) {
-      const auto [from, to] = edges_of(bin);
-      const double least = std::max(from, low), most = std::min(to, high);
-      return least + (most - least) * (share * all - sum) / count;
-    }
-    sum += count;
-  }
-  return high;
-}
 
 std::vector<double> History::batches_at_epochs() const {
   std::map<std::int64_t, double> of;
@@ -325,6 +139,7 @@ bool HistoryReader::read() {
                                     std::strerror(errno)};
   if (offset_ > 0 && (now.st_ino != file_ || now.st_size < offset_))
     *this = HistoryReader(path_);
+  if (failed_) std::rethrow_exception(failed_);
   file_ = now.st_ino;
   in.seekg(offset_);
   bool any = false;
@@ -335,6 +150,7 @@ bool HistoryReader::read() {
     const auto size = static_cast<std::size_t>(in.gcount());
     any |= take_lines(std::string_view(bytes).substr(0, size));
   }
+  add_waiting();
   if (in.bad()) throw Error{Code::kIo, "cannot read " + in_quotes(path_)};
   return any;
 }
@@ -345,6 +161,7 @@ bool HistoryReader::take_lines(std::string_view bytes) {
        bytes.remove_prefix(end + 1)) {
     any = true;
     if (passing_over_) {
+      ++lines_;
       ++history_.damaged;
     } else if (begun_.empty()) {
       take_line(bytes.substr(0, end));
@@ -364,17 +181,31 @@ bool HistoryReader::take_lines(std::string_view bytes) {
 }
 
 void HistoryReader::take_line(std::string_view line) {
+  ++lines_;
   if (line.empty()) return;
+  const std::string_view name = early_name(line);
   // Half of all lines, and nothing is drawn of them.
-  if (line.find(R"("event":"lease")") != std::string_view::npos) return;
-  const Json event = Json::parse(line, nullptr, false);
-  if (event.is_object() && !text(event, "event").empty())
-    take(event);
-  else
+  if (name == "lease") return;
+  if (name == "summary" && !summaries_.takes()) return;
+  const bool is_event =
+      line_.parse(line) && !text(line_.root(), "event").empty();
+  if (!is_event) {
     ++history_.damaged;
+    return;
+  }
+  try {
+    take(line_.root());
+  } catch (const Error& e) {
+    // Where a line is missing, so may the restart that made it right.
+    if (history_.damaged > 0) return;
+    failed_ = std::make_exception_ptr(
+        Error{e.code(), in_quotes(path_) + ", line " + std::to_string(lines_) +
+                            ": " + e.what()});
+    std::rethrow_exception(failed_);
+  }
 }
 
-void HistoryReader::move_clock(const Json& event) {
+void HistoryReader::move_clock(EventValue event) {
   const double mono = number(event, "mono");
   if (!std::isfinite(mono)) return;
   const std::int64_t incarnation = count(event, "incarnation");
@@ -388,10 +219,8 @@ void HistoryReader::move_clock(const Json& event) {
 }
 
 // Workers of a name are one, in whichever start.
-std::size_t HistoryReader::worker(const Json& event) {
-  const std::int64_t number = count(event, "worker");
+std::size_t HistoryReader::worker(std::int64_t number, std::string name) {
   const auto known = numbers_.find(number);
-  std::string name = text(event, "name");
   if (known != numbers_.end() && name.empty()) return known->second;
   if (name.empty()) name = "worker " + std::to_string(number);
   auto& workers = history_.workers;
@@ -402,10 +231,17 @@ std::size_t HistoryReader::worker(const Json& event) {
   return numbers_[number] = static_cast<std::size_t>(at - workers.begin());
 }
 
+std::size_t HistoryReader::worker(EventValue event) {
+  return worker(count(event, "worker"), text(event, "name"));
+}
+
 // Commits that are not in the state from which the run goes on.
-void HistoryReader::forget(const Json& event) {
+void HistoryReader::forget(EventValue event) {
+  add_waiting();
   const std::int64_t epoch = count(event, "epoch");
-  Cutter cutter(parts_of(part(event, "committed")));
+  const Parts ranges = parts_of(event["committed"]);
+  committed_.go_back(epoch, ranges);
+  Cutter cutter(ranges);
   const auto later = [&](const auto& one) { return one.epoch >= epoch; };
   std::erase_if(history_.commits, [&](Commit& commit) {
     if (commit.epoch == epoch) cutter.cut(commit);
@@ -417,47 +253,101 @@ void HistoryReader::forget(const Json& event) {
   std::erase_if(history_.held_out, later);
 }
 
-void HistoryReader::note(const Json& event, const std::string& kind) {
+void HistoryReader::note(EventValue event, const std::string& kind) {
   if (history_.happenings.size() >= kMostHappenings) {
     ++history_.happenings_left_out;
     return;
   }
   Happening happening{history_.seconds, kind, text(event, "ts"), "",
                       words_of(event, kind)};
-  if (event.contains("worker"))
-    happening.worker = history_.workers[worker(event)];
+  if (event["worker"]) happening.worker = history_.workers[worker(event)];
   history_.happenings.push_back(std::move(happening));
 }
 
+// A commit of its own; or, in a history that is long already, part of one.
+void HistoryReader::add(Commit commit) {
+  if (commits_a_point_ > 1) {
+    waiting_.resize(std::max(waiting_.size(), commit.worker + 1));
+    std::optional<Commit>& before = waiting_[commit.worker];
+    if (before && before->epoch == commit.epoch)
+      add_earlier(commit, *before);
+    else if (before)
+      history_.commits.push_back(*std::move(before));
+    before.reset();
+    if (commit.commits < commits_a_point_) {
+      before = std::move(commit);
+      return;
+    }
+  }
+  history_.commits.push_back(std::move(commit));
+  thin();
+}
+
+void HistoryReader::add_waiting() {
+  for (std::optional<Commit>& one : waiting_)
+    if (one) history_.commits.push_back(*std::move(one));
+  waiting_.clear();
+}
+
+void HistoryReader::take_commit(EventValue event) {
+  const auto first = count(event, "first");
+  const auto batches = std::max<std::int64_t>(1, count(event, "count"));
+  const std::int64_t epoch = count(event, "epoch");
+  auto from = static_cast<double>(first);
+  const double end = from + static_cast<double>(batches);
+  const EventValue passed_over = event["passed_over"];
+  if (passed_over.is_array())
+    for (EventValue one = passed_over.first(); one; one = one.next()) {
+      if (!(one.number() >= from && one.number() < end)) continue;
+      committed_.add(epoch, from, one.number());
+      from = one.number() + 1;
+    }
+  committed_.add(epoch, from, end);
+  add({history_.seconds, number(event, "loss"), number(event, "staleness"),
+       epoch, first, batches, count(event, "examples"), count(event, "bytes"),
+       worker(event)});
+}
+
 // A sum of commits, as a commit of each worker.
-void HistoryReader::take_commits(const Json& event) {
+void HistoryReader::take_commits(EventValue event) {
   const auto parts =
-      std::make_shared<const Parts>(parts_of(part(event, "committed")));
-  const Json workers = part(event, "workers");
+      std::make_shared<const Parts>(parts_of(event["committed"]));
+  const EventValue workers = event["workers"];
   if (parts->empty() || !workers.is_object()) {
     ++history_.damaged;
     return;
   }
   const std::int64_t epoch = count(event, "epoch");
-  for (const auto& [number_of, sums] : workers.items()) {
-    const Json who = {{"worker", std::strtod(number_of.c_str(), nullptr)}};
-    history_.commits.push_back(
-        {history_.seconds, number(sums, "loss"), number(sums, "staleness"),
-         epoch, static_cast<std::int64_t>(parts->front().first),
-         std::max<std::int64_t>(1, count(sums, "batches")),
-         count(sums, "examples"), count(sums, "bytes"), worker(who),
+  std::int64_t trained = 0, there = 0;
+  for (const Commit::Part& part : *parts) {
+    committed_.add(epoch, part.first, part.end);
+    there += static_cast<std::int64_t>(part.end - part.first);
+  }
+  for (EventValue sums = workers.first(); sums; sums = sums.next()) {
+    const auto batches = std::max<std::int64_t>(1, count(sums, "batches"));
+    trained += count(sums, "batches");
+    add({history_.seconds, number(sums, "loss"), number(sums, "staleness"),
+         epoch, static_cast<std::int64_t>(parts->front().first), batches,
+         count(sums, "examples"), count(sums, "bytes"),
+         worker(count_in(sums.key()), {}),
          static_cast<std::int64_t>(parts->back().end),
          std::max<std::int64_t>(1, count(sums, "commits")), parts});
   }
+  if (trained != there)
+    throw Error{Code::kData, std::to_string(there) +
+                                 " mini-batches are committed, and the sums "
+                                 "of their workers have " +
+                                 std::to_string(trained)};
 }
 
-// Halves what has become long.
+// Sums pairs of commits where there are many, and halves other long lists.
 void HistoryReader::thin() {
   constexpr std::size_t kMostCommits = 400'000, kMostOthers = 50'000;
   constexpr std::size_t kMostSummaries = 4'000;  // each has many numbers
   auto& commits = history_.commits;
   if (commits.size() >= kMostCommits) {
     history_.thinned = true;
+    add_waiting();
     std::vector<Commit*> waiting(history_.workers.size());
     for (Commit& commit : commits) {
       Commit*& before = waiting[commit.worker];
@@ -472,11 +362,16 @@ void HistoryReader::thin() {
     std::erase_if(commits, [](const Commit& one) { return one.commits == 0; });
     if (commits.size() >= kMostCommits)  // of as many epochs
       halve(commits, [](const Commit& one) { return one.worker; });
+    std::int64_t all = 0;
+    for (const Commit& commit : commits) all += commit.commits;
+    commits_a_point_ =
+        std::max(commits_a_point_ + 1, all / std::ssize(commits));
   }
   const auto bound = [&](auto& list, const auto& kind, std::size_t most) {
-    if (list.size() < most) return;
+    if (list.size() < most) return false;
     history_.thinned = true;
     halve(list, kind);
+    return true;
   };
   const auto alike = [](const auto&) { return std::size_t{0}; };
   bound(
@@ -485,10 +380,10 @@ void HistoryReader::thin() {
   bound(history_.rounds, alike, kMostOthers);
   bound(history_.epochs, alike, kMostOthers);
   bound(history_.held_out, alike, kMostOthers);
-  bound(history_.summaries, alike, kMostSummaries);
+  if (bound(history_.summaries, alike, kMostSummaries)) summaries_.every *= 2;
 }
 
-void HistoryReader::take(const Json& event) {
+void HistoryReader::take(EventValue event) {
   static const std::set<std::string> noted = {
       "start",        "resume", "join",       "leave",      "lost",
       "return",       "stop",   "straggler",  "catch_up",   "revoke",
@@ -499,20 +394,14 @@ void HistoryReader::take(const Json& event) {
   const std::string kind = text(event, "event");
   const double seconds = history_.seconds;
   const std::int64_t epoch = count(event, "epoch");
-  if (kind == "start" || kind == "resume") history_.start = event;
+  if (kind == "start" || kind == "resume") history_.start = event.json();
   if (kind == "resume" || kind == "setback") forget(event);
   if (noted.contains(kind)) {
     note(event, kind);
   } else if (kind == "commit") {
-    history_.commits.push_back(
-        {seconds, number(event, "loss"), number(event, "staleness"), epoch,
-         count(event, "first"),
-         std::max<std::int64_t>(1, count(event, "count")),
-         count(event, "examples"), count(event, "bytes"), worker(event)});
-    thin();
+    take_commit(event);
   } else if (kind == "commits") {
     take_commits(event);
-    thin();
   } else if (kind == "fold") {
     history_.folded = count(event, "folded");
   } else if (kind == "epoch") {
@@ -521,14 +410,14 @@ void HistoryReader::take(const Json& event) {
     thin();
   } else if (kind == "evaluation") {
     HeldOut held_out{epoch, seconds, {}};
-    add_metrics(part(event, "metrics"), "", held_out.metrics);
+    add_metrics(event["metrics"], "", held_out.metrics);
     history_.held_out.push_back(std::move(held_out));
   } else if (kind == "exchange") {
     auto values =
         numbers_of(event, {"batches", "updates", "bytes", "threshold",
                            "density", "compute_ms", "encode_ms", "decode_ms",
                            "wait", "idle", "cores", "memory"});
-    const Json staleness = part(event, "staleness");
+    const EventValue staleness = event["staleness"];
     values["staleness_mean"] = number(staleness, "mean");
     values["staleness_max"] = number(staleness, "max");
     thin();
@@ -541,10 +430,11 @@ void HistoryReader::take(const Json& event) {
          numbers_of(event, {"loss", "bytes", "slots", "examples", "replicas",
                             "residual", "parties"})});
   } else if (kind == "summary") {
-    take_summary(event, history_);
+    if (auto summary = summary_of(event, seconds))
+      history_.summaries.push_back(*std::move(summary));
     thin();
   } else if (kind == "report") {
-    history_.report = event;
+    history_.report = event.json();
   }
 }
 

@@ -10,33 +10,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "libcore/base/json.h"
+#include "libcore/plot/commit.h"
+#include "libcore/plot/committed.h"
+#include "libcore/plot/event_line.h"
+#include "libcore/plot/spread.h"
 
 namespace dl::plot {
 
 // Seconds are of training: the time between a master's end and the next start
 // is left out.  Workers are indices into History::workers.
-struct Commit {
-  double seconds = 0, loss = 0, staleness = 0;  // NaN: the event has none
-  // Mini-batches: `count` of those from first on, before end; more than one
-  // event's where several were summed.
-  std::int64_t epoch = 0, first = 0, count = 0, examples = 0, bytes = 0;
-  std::size_t worker = 0;
-  std::int64_t end = first + count;
-  std::int64_t commits = 1;  // events
-  // Mini-batches and examples of all workers of a sum in a folded history.
-  struct Part {
-    double first = 0, end = 0, examples = 0;
-  };
-  std::shared_ptr<const std::vector<Part>> parts = nullptr;
-};
 
 struct Epoch {
   std::int64_t epoch = 0, examples = 0;
@@ -62,28 +54,6 @@ struct Round {
   std::int64_t epoch = 0;
   std::map<std::string, double> values;  // "bytes", "loss", "replicas"
 };
-
-// How numbers of a layer are spread; counts: of equal parts from low to high.
-struct Spread {
-  double norm = 0, mean = 0, low = 0, high = 0;
-  std::vector<double> counts;
-  // The number below which this share of all numbers is, as the parts tell.
-  double quantile(double share) const;
-};
-
-// How numbers are spread, by bins of half an octave, see "summary" in
-// dl-run(5).
-struct Bins {
-  double mean = 0, rms = 0, low = 0, high = 0;
-  std::vector<std::pair<int, double>> counts;  // bin and count, in order
-  bool empty() const noexcept { return counts.empty(); }
-  double count() const;
-  double share_of_zeros() const;
-  // As Spread::quantile().
-  double quantile(double share) const;
-};
-// The numbers from which and up to which a bin goes.
-std::pair<double, double> edges_of(int bin);
 
 struct LayerSummary {
   Spread parameters, change;
@@ -132,7 +102,8 @@ class HistoryReader {
   // Reads whole lines that are new; a last line without its end waits.  A file
   // that another has replaced is read from its beginning.
   // Returns whether there were any.
-  // Throws Error: kNoInput, it cannot be opened; kIo.
+  // Throws Error: kNoInput, it cannot be opened; kIo; kData, mini-batches are
+  // committed twice, or sums of them do not agree, though no line is damaged.
   bool read();
   const History& history() const noexcept { return history_; }
   const std::string& path() const noexcept { return path_; }
@@ -140,23 +111,40 @@ class HistoryReader {
  private:
   bool take_lines(std::string_view bytes);
   void take_line(std::string_view line);
-  void take(const Json& event);
-  void move_clock(const Json& event);
-  std::size_t worker(const Json& event);
-  void forget(const Json& event);
-  void note(const Json& event, const std::string& kind);
-  void take_commits(const Json& event);
+  void take(EventValue event);
+  void move_clock(EventValue event);
+  std::size_t worker(std::int64_t number, std::string name);
+  std::size_t worker(EventValue event);
+  void forget(EventValue event);
+  void note(EventValue event, const std::string& kind);
+  void take_commit(EventValue event);
+  void take_commits(EventValue event);
+  void add(Commit commit);
+  void add_waiting();
   void thin();
+
+  // Some of many, at equal distances.
+  struct Some {
+    std::int64_t every = 1, seen = 0;
+    bool takes() { return seen++ % every == 0; }
+  };
 
   std::string path_;
   std::uint64_t file_ = 0;     // its inode
   std::int64_t offset_ = 0;    // of the next byte to read
   std::string begun_;          // a line without its end, so far
   bool passing_over_ = false;  // whether that is too long a line
+  EventLine line_;
+  std::int64_t lines_ = 0;
+  std::exception_ptr failed_;  // by a line that was read
   History history_;
+  Committed committed_;
   std::int64_t incarnation_ = -1;
   double base_ = 0, mono_ = 0;                   // of the clock of this start
   std::map<std::int64_t, std::size_t> numbers_;  // of workers in this start
+  std::int64_t commits_a_point_ = 1;             // more: the history is long
+  std::vector<std::optional<Commit>> waiting_;   // by worker, for more
+  Some summaries_;
 };
 
 }  // namespace dl::plot

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "libcore/base/json.h"
+#include "libcore/plot/event_line.h"
 
 namespace dl::plot {
 
@@ -21,8 +22,13 @@ inline double number(const Json& object, const char* key) {
   return at == object.end() || !at->is_number() ? kNone : at->get<double>();
 }
 
+inline double number(EventValue object, const char* key) {
+  return object[key].number();
+}
+
 // 0 to 2^53; else 0.
-inline std::int64_t count(const Json& object, const char* key) {
+template <typename Object>
+std::int64_t count(const Object& object, const char* key) {
   const double value = number(object, key);
   return value >= 0 && value < 9007199254740992.0
              ? static_cast<std::int64_t>(value)
@@ -34,6 +40,10 @@ inline std::string text(const Json& object, const char* key) {
   const auto at = object.find(key);
   return at == object.end() || !at->is_string() ? std::string()
                                                 : at->get<std::string>();
+}
+
+inline std::string text(EventValue object, const char* key) {
+  return object[key].text();
 }
 
 inline Json part(const Json& object, const char* key) {

@@ -35,6 +35,15 @@ grep -o 'The network cannot be drawn' odd.html
 mkdir garbage.run ...run
 head -c 300 odd.run/run.json | tr '{}' '()' >garbage.run/events.jsonl
 dl-plot garbage.run -o x.html; echo "status $?"
+
+# Sums of a fold that were edited.
+mkdir twice.run lacking.run
+sum='{"event":"commits","epoch":0,"committed":[[0,4,64]],"workers":{"1":{"batches":4}}}'
+printf '%s\n' "$sum" "${sum/0,4,64/3,4,64}" >twice.run/events.jsonl
+dl-plot twice.run -o x.html; echo "status $?"
+echo "${sum/:4/:3}" >lacking.run/events.jsonl
+dl-plot lacking.run -o x.html; echo "status $?"
+rm -r twice.run lacking.run
 dl-plot odd.run -o same.html --data same.html 2>&1 | head -n 1
 cp odd.run/events.jsonl ...run
 dl-plot ./...run --tensorboard in/tb -q; echo "status $?"

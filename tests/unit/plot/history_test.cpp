@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <ranges>
 
 #include "libcore/base/error.h"
 #include "tests/unit/scratch.h"
@@ -150,6 +151,77 @@ TEST_CASE("sums of a folded history are commits of each worker") {
   CHECK(commits[0].count + commits[1].count == 16);
 }
 
+std::string refusal(const std::string& text) {
+  const Scratch folder;
+  append(folder / "events.jsonl", text);
+  HistoryReader reader(folder / "events.jsonl");
+  std::string first;
+  try {
+    reader.read();
+  } catch (const Error& e) {
+    CHECK(e.code() == Code::kData);
+    first = e.what();
+    CHECK_THROWS_AS(reader.read(), Error);  // and on
+  }
+  return first.empty() ? first : first.substr(first.find(", line") + 2);
+}
+
+std::string sum(int first, int count, int batches) {
+  return R"({"event":"commits","epoch":0,"mono":9,"incarnation":1,)"
+         R"("committed":[[)" +
+         std::to_string(first) + "," + std::to_string(count) +
+         R"(,64]],"workers":{"1":{"batches":)" + std::to_string(batches) +
+         "}}}\n";
+}
+
+TEST_CASE("mini-batches that are committed twice are refused") {
+  CHECK(refusal(sum(0, 4, 4) + sum(4, 4, 4)).empty());
+  CHECK(refusal(sum(0, 4, 4) + sum(0, 4, 4)) ==
+        "line 2: mini-batch 0 of epoch 0 is committed twice");
+  CHECK(refusal(sum(4, 4, 4) + sum(2, 3, 3)) ==
+        "line 2: mini-batch 4 of epoch 0 is committed twice");
+  CHECK(refusal(sum(0, 4, 4) + commit(0, 3, 1, 10)) ==
+        "line 2: mini-batch 3 of epoch 0 is committed twice");
+  CHECK(refusal(commit(0, 0, 1, 10) + "\n" + commit(0, 1, 1, 10)) ==
+        "line 3: mini-batch 1 of epoch 0 is committed twice");
+  const std::string back =
+      R"({"event":"resume","epoch":0,"committed":[[0,2]],"mono":1,)"
+      R"("incarnation":2})"
+      "\n";
+  CHECK(refusal(sum(0, 4, 4) + back + sum(2, 2, 2)).empty());
+  CHECK(refusal(sum(0, 4, 4) + back + sum(1, 2, 2)) ==
+        "line 3: mini-batch 1 of epoch 0 is committed twice");
+  // A restart may be in the line that is damaged.
+  CHECK(refusal(sum(0, 4, 4) + "damaged\n" + sum(0, 4, 4)).empty());
+}
+
+TEST_CASE("sums of workers are of all mini-batches that are committed") {
+  CHECK(refusal(sum(0, 4, 3)) ==
+        "line 1: 4 mini-batches are committed, and the sums of their workers "
+        "have 3");
+}
+
+TEST_CASE("of a long history summaries at equal distances are drawn") {
+  const Scratch folder;
+  const std::string path = folder / "events.jsonl";
+  {
+    std::ofstream file(path);
+    for (int i = 1; i <= 20'000; ++i)
+      file << R"({"batches":)" << i
+           << R"(,"epoch":0,"event":"summary","layers":{"a":{}}})"
+           << "\n";
+  }
+  HistoryReader reader(path);
+  reader.read();
+  const auto& all = reader.history().summaries;
+  REQUIRE(all.size() > 2000);
+  CHECK(all.size() < 4000);
+  for (std::size_t i = 1; i < all.size(); ++i)
+    CHECK(all[i].batches - all[i - 1].batches <= 16);
+  CHECK(all.front().batches <= 8);
+  CHECK(all.back().batches > 19'990);
+}
+
 TEST_CASE("of a long history older commits are means") {
   const Scratch folder;
   const std::string path = folder / "events.jsonl";
@@ -172,6 +244,9 @@ TEST_CASE("of a long history older commits are means") {
     loss += one.loss * static_cast<double>(one.count);
   }
   CHECK(batches == kCommits);
+  const auto [least, most] = std::ranges::minmax(
+      history.commits | std::views::transform(&Commit::count));
+  CHECK(most <= 4 * least);
   CHECK(loss / kCommits == Approx(3).margin(0.01));
 }
 
