@@ -8,18 +8,32 @@
 
 namespace dl {
 
-double monotonic_seconds() {
+namespace {
+
+double seconds_of(clockid_t clock) {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) +
          static_cast<double>(now.tv_nsec) * 1e-9;
 }
+
+}  // namespace
+
+double monotonic_seconds() { return seconds_of(CLOCK_MONOTONIC); }
 
 Clock& monotonic_clock() {
   class Monotonic : public Clock {
     double seconds() override { return monotonic_seconds(); }
   };
   static Monotonic clock;
+  return clock;
+}
+
+Clock& work_clock() {
+  class Work : public Clock {
+    double seconds() override { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
+  };
+  static Work clock;
   return clock;
 }
 

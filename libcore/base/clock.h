@@ -18,6 +18,8 @@ class Clock {
   virtual double seconds() = 0;  // since an arbitrary start; never set back
 };
 Clock& monotonic_clock();  // of monotonic_seconds(); thread-safe
+// Processor time of the thread that asks: the same however busy the machine is.
+Clock& work_clock();
 
 // Adds the seconds of its life to a sum.
 class Stopwatch {

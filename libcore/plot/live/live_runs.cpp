@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 
 // Seconds between looks at a history and at folders.
 constexpr double kLookEvery = 0.2, kFindEvery = 2;
-// Pages are drawn again after so many times what drawing takes; those of epochs
-// are counted apart.
+// Pages are drawn again after so many times what drawing takes of a core; those
+// of epochs are counted apart.
 constexpr double kPatience = 150;
 constexpr std::size_t kMostPages = 16, kMostRuns = 10000;
 
@@ -31,8 +31,11 @@ WebAnswer not_found() {
 
 }  // namespace
 
-LiveRuns::LiveRuns(std::vector<std::string> paths, Clock& clock)
-    : paths_(std::move(paths)), clock_(clock), start_(io::random_digits()) {
+LiveRuns::LiveRuns(std::vector<std::string> paths, Clock& clock, Clock& work)
+    : paths_(std::move(paths)),
+      clock_(clock),
+      work_(work),
+      start_(io::random_digits()) {
   std::error_code ignored;
   for (const std::string& path : paths_)
     if (!is_run(path) && !fs::is_directory(path, ignored))
@@ -170,14 +173,14 @@ WebAnswer LiveRuns::answer(const std::string& target) {
 
 std::string LiveRuns::draw(const std::vector<Entry*>& entries,
                            const std::string& state, bool list) {
-  const double begin = clock_.seconds();
+  const double begin = work_.seconds();
   std::vector<Run> runs;
   if (!list)
     for (const Entry* entry : entries) runs.push_back(*entry->run);
   std::string html =
       list ? list_page(state) : run_page(runs, {state, !alone()});
   const double each =
-      (clock_.seconds() - begin) / static_cast<double>(entries.size() + 1);
+      (work_.seconds() - begin) / static_cast<double>(entries.size() + 1);
   for (Entry* entry : entries)
     entry->cost = list ? std::max(entry->cost, each) : 2 * each;
   return html;

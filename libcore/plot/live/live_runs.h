@@ -23,9 +23,11 @@ namespace dl::plot {
 class LiveRuns {
  public:
   // paths: runs, histories, and folders of runs, in which new ones may appear.
+  // work: measures what drawing costs.
   // Throws Error: kNoInput, there is no such file.
   explicit LiveRuns(std::vector<std::string> paths,
-                    Clock& clock = monotonic_clock());
+                    Clock& clock = monotonic_clock(),
+                    Clock& work = work_clock());
 
   WebAnswer answer(const std::string& target);
   std::optional<std::string> state(const std::string& target);
@@ -59,6 +61,7 @@ class LiveRuns {
 
   std::vector<std::string> paths_;
   Clock& clock_;
+  Clock& work_;
   std::string start_;                         // tells this server from others
   std::map<std::string, Entry> entries_;      // by name
   std::map<std::string, std::string> known_;  // names, by path

@@ -31,6 +31,28 @@ void append(const std::string& run, const std::string& text) {
   std::ofstream(run + "/events.jsonl", std::ios::app) << text;
 }
 
+struct BusyClock : TurnedClock {
+  double seconds() override { return now += 0.1; }  // since it was asked before
+};
+
+TEST_CASE("an epoch is shown within a second on a busy machine as well") {
+  const Scratch folder;
+  const std::string run = folder / "a.run";
+  append(run, epoch_line(0));
+  BusyClock clock;
+  TurnedClock work;
+  LiveRuns runs({run}, clock, work);
+  std::string state = *runs.state("events");
+  runs.answer("");
+  for (int epoch = 1; epoch < 4; ++epoch) {
+    append(run, epoch_line(epoch));
+    clock.now += 1;
+    CHECK(*runs.state("events") != state);
+    runs.answer("");
+    state = *runs.state("events");
+  }
+}
+
 TEST_CASE("the state of a run is another after an epoch") {
   const Scratch folder;
   const std::string run = folder / "a.run";
