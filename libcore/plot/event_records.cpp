@@ -3,9 +3,11 @@
 #include "libcore/plot/event_records.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <boost/crc.hpp>
 #include <cmath>
+#include <cstring>
 #include <set>
 #include <utility>
 
@@ -16,10 +18,10 @@ namespace dl::plot {
 namespace {
 
 std::string little(std::uint64_t value, int bytes) {
-  std::string text;
-  for (int i = 0; i < bytes; ++i)
-    text += static_cast<char>(value >> (8 * i) & 255U);
-  return text;
+  std::array<char, 8> text{};
+  for (std::size_t i = 0; i < text.size(); ++i)
+    text[i] = static_cast<char>(value >> (8 * i) & 255U);
+  return {text.data(), static_cast<std::size_t>(bytes)};
 }
 std::string double_bytes(double value) {
   return little(std::bit_cast<std::uint64_t>(value), 8);
@@ -47,6 +49,22 @@ std::string bytes_field(int field, std::string_view bytes) {
   return varint(static_cast<std::uint64_t>(field) << 3U | 2U) +
          varint(bytes.size()) + std::string(bytes);
 }
+
+#ifdef __x86_64__
+[[gnu::target("sse4.2")]] std::uint32_t crc_by_instruction(
+    std::string_view bytes) {
+  std::uint64_t crc = 0xffffffff;
+  for (; bytes.size() >= sizeof crc; bytes.remove_prefix(sizeof crc)) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, bytes.data(), sizeof eight);
+    crc = __builtin_ia32_crc32di(crc, eight);
+  }
+  auto rest = static_cast<std::uint32_t>(crc);
+  for (const char c : bytes)
+    rest = __builtin_ia32_crc32qi(rest, static_cast<unsigned char>(c));
+  return ~rest;
+}
+#endif
 
 std::string record(const std::string& event) {
   const std::string length = little(event.size(), 8);
@@ -108,10 +126,18 @@ std::string shape_attribute(const tensor::Shape& shape) {
 }  // namespace
 
 std::uint32_t masked_crc(std::string_view bytes) {
-  boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
-  crc.process_bytes(bytes.data(), bytes.size());
-  return std::rotr(static_cast<std::uint32_t>(crc.checksum()), 15) +
-         0xa282ead8U;
+  std::uint32_t crc = 0;
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("sse4.2"))
+    crc = crc_by_instruction(bytes);
+  else
+#endif
+  {
+    boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> sum;
+    sum.process_bytes(bytes.data(), bytes.size());
+    crc = static_cast<std::uint32_t>(sum.checksum());
+  }
+  return std::rotr(crc, 15) + 0xa282ead8U;
 }
 
 std::string EventRecords::take() { return std::exchange(text_, {}); }

@@ -9,6 +9,8 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "libcore/base/json.h"
 
@@ -35,9 +37,13 @@ class ValueCounts {
   static constexpr int kMostBin = 510;
 
  private:
+  using Bins = std::vector<std::pair<int, std::int64_t>>;  // in order
+
+  void add(const Bins& bins);
+
   std::int64_t count_ = 0;
   double sum_ = 0, squares_ = 0, low_ = 0, high_ = 0;
-  std::map<int, std::int64_t> bins_;
+  Bins bins_;
 };
 
 // Counts for a layer.

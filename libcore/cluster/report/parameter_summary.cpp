@@ -7,81 +7,54 @@
 #include <cmath>
 #include <utility>
 
+#include "libcore/cluster/protocol/moments.h"
 #include "libcore/nn/layout.h"
 
 namespace dl::cluster {
 
 namespace {
 
-// Sums in float32 of so many values at a time lose nothing that counts.
-constexpr std::size_t kBlock = 1024, kLanes = 8;
-
-// Sums and extremes, of as many values at once as a processor adds at once:
-// that is what summaries take time for.
-class Moments {
- public:
-  void add(std::span<const float> block) {
-    if (count_ == 0) low_ = high_ = block[0];
-    std::array<float, kLanes> sums{}, squares{}, low, high;
-    low.fill(low_);
-    high.fill(high_);
-    std::size_t i = 0;
-    for (; i + kLanes <= block.size(); i += kLanes)
-      for (std::size_t k = 0; k < kLanes; ++k) {
-        const float x = block[i + k];
-        sums[k] += x;
-        squares[k] += x * x;
-        low[k] = x < low[k] ? x : low[k];
-        high[k] = x > high[k] ? x : high[k];
-      }
-    for (std::size_t k = 0; i < block.size(); ++i, ++k) {
-      sums[k] += block[i];
-      squares[k] += block[i] * block[i];
-      low[k] = std::min(low[k], block[i]);
-      high[k] = std::max(high[k], block[i]);
-    }
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      sum_ += sums[k];
-      squares_ += squares[k];
-      low_ = std::min(low_, low[k]);
-      high_ = std::max(high_, high[k]);
-    }
-    count_ += block.size();
-  }
-  // With an empty histogram.
-  Spread spread() const {
-    Spread spread;
-    if (count_ == 0) return spread;
-    spread.norm = std::sqrt(squares_);
-    spread.mean = sum_ / static_cast<double>(count_);
-    spread.low = low_;
-    spread.high = high_;
-    spread.counts.resize(Spread::kBins);
-    return spread;
-  }
-
- private:
-  std::size_t count_ = 0;
-  double sum_ = 0, squares_ = 0;
-  float low_ = 0, high_ = 0;
-};
+// With an empty histogram.
+Spread spread_with(const Moments& moments) {
+  Spread spread;
+  if (moments.count() == 0) return spread;
+  spread.norm = std::sqrt(moments.squares());
+  spread.mean = moments.sum() / static_cast<double>(moments.count());
+  spread.low = moments.low();
+  spread.high = moments.high();
+  spread.counts.resize(Spread::kBins);
+  return spread;
+}
 
 // value: of a place, of `size`.
 template <typename Value>
 void count_values(Spread& spread, std::size_t size, const Value& value) {
+  if (size == 0) return;
   const auto low = static_cast<float>(spread.low);
   const auto high = static_cast<float>(spread.high);
-  const float scale =
-      high > low ? static_cast<float>(Spread::kBins) / (high - low) : 0;
+  constexpr auto kParts = static_cast<float>(Spread::kBins);
+  const float scale = high > low ? kParts / (high - low) : 0;
   const std::size_t stride = (size + Spread::kMost - 1) / Spread::kMost;
+  std::array<float, Spread::kMost> part;
+  std::size_t n = 0;
   for (std::size_t i = 0; i < size; i += stride)
-    ++spread.counts[std::min(
-        Spread::kBins - 1, static_cast<std::size_t>((value(i) - low) * scale))];
+    part[n++] = (value(i) - low) * scale;
+  // Two tables: neighbors in a part do not wait for each other.
+  std::array<std::array<std::uint16_t, Spread::kBins + 1>, 2> counts{};
+  for (std::size_t i = 0; i < n; ++i)
+    ++counts[i % 2]
+            [part[i] > 0 && part[i] <= kParts
+                 ? static_cast<std::size_t>(static_cast<std::int32_t>(part[i]))
+                 : 0];
+  for (std::size_t i = 0; i <= Spread::kBins; ++i)
+    spread.counts[std::min(i, Spread::kBins - 1)] +=
+        counts[0][i] + counts[1][i];
 }
 
 // The change from one vector to the other.
 Spread spread_of_change(std::span<const float> before,
                         std::span<const float> now) {
+  constexpr std::size_t kBlock = 1024;
   Moments moments;
   std::array<float, kBlock> block;
   for (std::size_t at = 0; at < now.size(); at += kBlock) {
@@ -89,7 +62,7 @@ Spread spread_of_change(std::span<const float> before,
     for (std::size_t i = 0; i < n; ++i) block[i] = now[at + i] - before[at + i];
     moments.add(std::span(block).first(n));
   }
-  Spread spread = moments.spread();
+  Spread spread = spread_with(moments);
   count_values(spread, now.size(),
                [&](std::size_t i) { return now[i] - before[i]; });
   return spread;
@@ -99,9 +72,8 @@ Spread spread_of_change(std::span<const float> before,
 
 Spread Spread::of(std::span<const float> values) {
   Moments moments;
-  for (std::size_t at = 0; at < values.size(); at += kBlock)
-    moments.add(values.subspan(at, std::min(kBlock, values.size() - at)));
-  Spread spread = moments.spread();
+  moments.add(values);
+  Spread spread = spread_with(moments);
   count_values(spread, values.size(), [&](std::size_t i) { return values[i]; });
   return spread;
 }

@@ -22,7 +22,7 @@ namespace dl::cluster {
 // Norm, mean and histogram of numbers.
 struct Spread {
   // kMost: values that are counted; of more every n-th.
-  static constexpr std::size_t kBins = 20, kMost = 16384;
+  static constexpr std::size_t kBins = 20, kMost = 4096;
   static Spread of(std::span<const float> values);
   // {"norm", "mean", "low", "high", "counts"}: equal parts from low to high.
   Json to_json() const;

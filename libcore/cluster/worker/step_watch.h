@@ -31,7 +31,7 @@ class StepWatch {
   // once in kSecondsBetween.
   std::optional<Spreads> after_step(bool sound);
 
-  static constexpr double kMostShare = 0.005, kSecondsBetween = 0.5;
+  static constexpr double kMostShare = 0.002, kSecondsBetween = 0.5;
 
  private:
   void take_outputs(std::size_t layer, std::span<const float> values);

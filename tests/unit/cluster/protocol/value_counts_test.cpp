@@ -58,6 +58,14 @@ TEST_CASE("of many values a sample counts, and of others none") {
   counts.add(std::vector<float>(100'000, 2.0f));
   CHECK(counts.to_json()["count"].get<std::size_t>() <= ValueCounts::kMost);
   CHECK(counts.to_json()["rms"] == 2);
+  // Of some that are not finite, the others.
+  ValueCounts some;
+  some.add(std::vector<float>{1, std::nanf(""), -3e38f,
+                              -std::numeric_limits<float>::infinity(), 2});
+  CHECK(some.to_json()["count"] == 3);
+  CHECK(some.to_json()["rms"].get<double>() == Approx(3e38 / std::sqrt(3)));
+  CHECK(some.to_json()["low"] == -3e38f);
+  CHECK(some.to_json()["bins"].size() == 3);
   ValueCounts none;
   none.add(std::vector<float>{std::numeric_limits<float>::infinity(),
                               std::nanf("")});
@@ -75,6 +83,12 @@ TEST_CASE("counts from elsewhere are checked") {
   CHECK(why(R"({"count":1})").starts_with("76: "));
   CHECK(why(R"({"count":1,"mean":0,"rms":0,"low":0,"high":0,"bins":[[600,1]]})")
             .find("-510..510") != std::string::npos);
+  for (const char* bin : {"[-511,1]", "[1,-1]", "[1.5,1]", "[1,1e3]",
+                          "[18446744073709551615,1]", "[1]", "7", "[\"1\",1]"})
+    CHECK(why((R"({"count":1,"mean":0,"rms":0,"low":0,"high":0,"bins":[)" +
+               std::string(bin) + "]}")
+                  .c_str())
+              .starts_with("76: "));
 }
 
 }  // namespace
