@@ -171,19 +171,23 @@ void add_worst(Page& page, const Json& examples, const std::string& id,
   add_pictures(page, worst);
   const bool several = std::ranges::any_of(
       worst, [](const Json& one) { return one.contains("output"); });
+  const bool likely = std::ranges::any_of(worst, [](const Json& one) {
+    return part(one, "probability").is_number();
+  });
   std::vector<std::vector<std::string>> rows;
   for (const Json& one : worst) {
     rows.push_back({name_of_example(one)});
     if (several) rows.back().push_back(text(one, "output"));
     rows.back().push_back(shown_value(part(one, "label")));
     rows.back().push_back(shown_value(part(one, "predicted")));
-    rows.back().push_back(shown_value(part(one, "probability")));
+    if (likely) rows.back().push_back(shown_value(part(one, "probability")));
     rows.back().push_back(shown_value(part(one, "loss")));
   }
   std::vector<std::string> head = {"Example"};
   if (several) head.emplace_back("Output");
-  for (const char* name : {"Label", "Predicted", "Probability", "Loss"})
-    head.emplace_back(name);
+  head.insert(head.end(), {"Label", "Predicted"});
+  if (likely) head.emplace_back("Probability");
+  head.emplace_back("Loss");
   page.table(head, rows, title, rows.size() > 20);
 }
 

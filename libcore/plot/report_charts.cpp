@@ -3,8 +3,10 @@
 #include "libcore/plot/report_charts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "libcore/plot/markup.h"
+#include "libcore/plot/thin.h"
 #include "libcore/plot/values.h"
 
 namespace dl::plot {
@@ -146,6 +148,38 @@ std::vector<Chart> roc_charts(const Json& evaluation,
   std::vector<Chart> charts = {roc, pr};
   charts.insert(charts.end(), by_threshold.begin(), by_threshold.end());
   std::erase_if(charts, [](const Chart& chart) { return chart.empty(); });
+  return charts;
+}
+
+std::vector<Chart> horizon_charts(const Json& evaluation,
+                                  const std::string& prefix) {
+  const Json rows = part(evaluation.at("metrics"), "horizon");
+  std::vector<Chart> charts;
+  if (!rows.is_array() || rows.size() < 2) return charts;
+  for (const auto& [error, title] :
+       {std::pair("mae", "Mean absolute error"),
+        std::pair("rmse", "Root mean square error")}) {
+    Chart chart{.id = prefix + error,
+                .title = title + std::string(" by horizon"),
+                .x_label = "Rows ahead",
+                .y_label = "mean over the columns"};
+    chart.y_low = 0;
+    for (const auto& [before, name] :
+         {std::pair("", "model"), std::pair("naive_", "naive"),
+          std::pair("seasonal_", "seasonal naive")}) {
+      std::vector<double> x, y;
+      for (const Json& row : rows) {
+        x.push_back(number(row, "step"));
+        y.push_back(number(row, (std::string(before) + error).c_str()));
+      }
+      Curve curve = thinned(x, y);
+      if (!curve.x.empty())
+        chart.lines.push_back(
+            {name, std::move(curve), chart.lines.size(),
+             x.size() > 40 ? Line::Style::kLine : Line::Style::kDots});
+    }
+    if (!chart.lines.empty()) charts.push_back(std::move(chart));
+  }
   return charts;
 }
 

@@ -20,6 +20,10 @@ std::string output_name(const Json& evaluation, std::size_t i);
 // eight with the smallest area.
 std::vector<Chart> roc_charts(const Json& evaluation,
                               const std::string& prefix);
+// Errors of a forecast by how many rows it is ahead, of the model and the naive
+// forecasts; none: they are of one row.
+std::vector<Chart> horizon_charts(const Json& evaluation,
+                                  const std::string& prefix);
 // The reliability diagram, and how often each confidence was.
 std::vector<Chart> calibration_charts(const Json& evaluation,
                                       const std::string& prefix);

@@ -183,7 +183,12 @@ void add_evaluation(Page& page, const Json& evaluation, const Json& examples,
     if (const auto charts = sample_charts(examples, evaluation, id + "-");
         !charts.empty())
       page.charts(charts);
-  if (kind == "forecast") return add_forecast(page, evaluation);
+  if (kind == "forecast") {
+    if (const auto charts = horizon_charts(evaluation, id + "-");
+        !charts.empty())
+      page.charts(charts);
+    return add_forecast(page, evaluation);
+  }
   add_metrics_table(page, metrics);
   add_outputs_table(page, evaluation);
 }

@@ -30,6 +30,16 @@ CountedValues counts_of(const JsonView& json) {
   return all;
 }
 
+// Refuses counts of more than `most` values in all.
+CountedValues counts_of(const JsonView& json, std::int64_t most) {
+  CountedValues all = counts_of(json);
+  std::int64_t left = most;
+  for (const auto& [value, times] : all)
+    if ((left -= times) < 0)
+      json.fail("counts of " + std::to_string(most) + " values at most");
+  return all;
+}
+
 // As large as numbers of a column may be.
 double column_number(const JsonView& json) {
   const double value = json.number();
@@ -147,25 +157,36 @@ ColumnProfile ColumnProfile::of_state(const JsonView& json) {
   all.quantiles_ = Quantiles::of_state(json.at("quantiles"));
   if (all.quantiles_.count() != all.numbers_)
     json.at("quantiles").fail("those of " + std::to_string(all.numbers_));
-  for (const auto& [value, times] : counts_of(json.at("values"))) {
+  all.overflowed_ = json.at("overflowed").boolean();
+  all.told_apart_ =
+      json.at("told_apart")
+          .integer(all.overflowed_ ? 0 : all.present(), all.present());
+  std::int64_t counted = 0;
+  for (const auto& [value, times] :
+       counts_of(json.at("values"), all.told_apart_)) {
     ValueCounts::Entry& entry = all.values_.at(value);
+    if (entry.count > 0) json.at("values").fail("each value once");
     entry.count = entry.settled = times;
+    counted += times;
   }
+  if (!all.overflowed_ && counted != all.told_apart_)
+    json.at("values").fail("counts of " + std::to_string(all.told_apart_) +
+                           " values");
   if (all.values_.size() > kMostValues)
     json.at("values").fail(std::to_string(kMostValues) + " at most");
-  for (const auto& [word, times] : counts_of(json.at("no_numbers")))
+  all.looked_at_ = json.at("looked_at").integer(0, all.present());
+  all.any_dates_ = json.at("any_dates").integer(0, all.looked_at_);
+  for (const auto& [word, times] :
+       counts_of(json.at("no_numbers"), all.present() - all.numbers_))
     all.no_numbers_.add(word, times);
-  for (const auto& [word, times] : counts_of(json.at("no_dates")))
+  for (const auto& [word, times] :
+       counts_of(json.at("no_dates"), all.looked_at_ - all.any_dates_))
     all.no_dates_.add(word, times);
-  all.overflowed_ = json.at("overflowed").boolean();
   all.repeated_ = json.at("repeated").boolean();
-  all.told_apart_ = count("told_apart");
-  const auto dates = json.at("dates").integers(0, kMostRows);
+  const auto dates = json.at("dates").integers(0, all.any_dates_);
   if (dates.size() != all.dates_.size())
     json.at("dates").fail(std::to_string(all.dates_.size()) + " counts");
   all.dates_ = dates;
-  all.any_dates_ = count("any_dates");
-  all.looked_at_ = count("looked_at");
   all.are_words_ = json.at("are_words").boolean();
   all.has_long_integers_ = json.at("has_long_integers").boolean();
   all.has_order_ = json.at("has_order").boolean();

@@ -22,6 +22,7 @@ printf '%s\n' 1,10,2,10 2,20,2,20 3,30,4,30 | dl-preprocess csv --label 3,4 --re
   dl-eval --model "$models/values.safetensors" --json --examples 2 >regression.json
 dl-plot regression.json -o regression.html
 grep -oE '<h3>(Predicted and true|Residuals)[^<]*' regression.html
+grep -oE '<th scope="col">(Label|Predicted|Probability|Loss)' report.html regression.html | sed 's/<.*>/ /' | paste -sd' '
 jq -c '.examples.sample[0].loss = -1e999' regression.json >odd.json
 dl-plot odd.json -o odd.html
 echo "status $?"

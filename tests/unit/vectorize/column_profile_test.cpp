@@ -9,6 +9,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
+#include "tests/unit/error_of.h"
 
 namespace dl::vectorize::column_profile_test {
 namespace {
@@ -124,6 +125,26 @@ TEST_CASE("profiles of parts make up that of all") {
     const auto again = ColumnProfile::of_state(JsonView(state, Code::kData));
     CHECK(again.state() == state);
   }
+}
+
+TEST_CASE("a saved column whose counts do not add up is refused") {
+  const Json state = column({"x", "y", "x", "2020-01-01"}).state();
+  const auto refusal = [&](const char* at, const Json& value) {
+    Json edited = state;
+    edited[Json::json_pointer(at)] = value;
+    return error_of(
+        [&] { ColumnProfile::of_state(JsonView(edited, Code::kData)); });
+  };
+  CHECK(refusal("/values/0/1", 3).find("values: want counts of 4") !=
+        std::string::npos);
+  CHECK(refusal("/values/0/1", 1).find("values: want counts of 4") !=
+        std::string::npos);
+  CHECK(refusal("/values/1/0", "x").find("each value once") !=
+        std::string::npos);
+  CHECK(refusal("/told_apart", 3).starts_with("65: told_apart"));
+  CHECK(refusal("/any_dates", 5).starts_with("65: any_dates"));
+  CHECK(refusal("/dates/0", 2).starts_with("65: dates"));
+  CHECK(refusal("/no_dates/0/1", 4).starts_with("65: no_dates"));
 }
 
 }  // namespace dl::vectorize::column_profile_test

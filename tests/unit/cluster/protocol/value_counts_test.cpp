@@ -58,7 +58,7 @@ TEST_CASE("of many values a sample counts, and of others none") {
   counts.add(std::vector<float>(100'000, 2.0f));
   CHECK(counts.to_json()["count"].get<std::size_t>() <= ValueCounts::kMost);
   CHECK(counts.to_json()["rms"] == 2);
-  // Of some that are not finite, the others.
+  // Numbers beside infinite ones count.
   ValueCounts some;
   some.add(std::vector<float>{1, std::nanf(""), -3e38f,
                               -std::numeric_limits<float>::infinity(), 2});
