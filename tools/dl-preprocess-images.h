@@ -86,12 +86,13 @@ inline std::unique_ptr<dl::vectorize::Reader> open_by_recipe(
     if (is_series)
       a.options->refuse({"group"}, "is for images");
     else
-      a.options->refuse({"split", "group"},
-                        "is for images and series; rows are split by dl-shard "
-                        "--split");
+      a.options->refuse({"split", "folds", "split-by", "group"},
+                        "is for images and series; rows are split by dl-shard");
     a.options->refuse({"ledger", "by", "list", "null", "retries", "labels",
                        "webdataset", "preview"},
                       "is for images, not for recipes of tables");
+  } else {
+    a.options->refuse({"folds", "split-by"}, "is for series");
   }
   dl::vectorize::Inputs inputs;
   inputs.operands = operands;

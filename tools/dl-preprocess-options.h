@@ -43,6 +43,8 @@ struct Args {
   std::string time, time_format, key, every, resample, gaps, lags;
   std::string part = "1/1";
   std::string recipe, bad_list, labels, preview, split, group, list, ledger;
+  std::int64_t folds = 0;
+  std::string split_by = "time";
   std::string by = "name", decimal, query, table, widths, network;
   // Recipe of table and series, once it is known.
   std::optional<dl::vectorize::Recipe> made_recipe;
@@ -139,6 +141,13 @@ inline void declare_images(dl::cli::Options& opt, Args& a) {
   opt.add("group", &a.group, "REGEX",
           "with --split: keep examples together whose path has the same text "
           "in the parentheses of REGEX");
+  opt.add("folds", &a.folds, "K",
+          "write K parts of series for cross-validation, of one size, fold1 to "
+          "foldK, which have no row in common; 0: off");
+  opt.add(
+      "split-by", &a.split_by, "WAY",
+      "way to divide series by --split and --folds: time (the first part has "
+      "the first rows) or key (parts have whole series)");
   opt.add("list", &a.list, "FILE",
           "file that lists more inputs, a name a line; - for standard input");
   opt.flag("null,0", &a.null,
@@ -341,6 +350,8 @@ inline void check_options(const Args& a) {
                               "is for table, series and csv");
   if (wanted != "series")
     a.options->refuse_section("Options for series", "is for series");
+  if (wanted != "series" && a.recipe.empty())
+    refuse({"folds", "split-by"}, "is for series");
   if (!a.decimal.empty() && a.decimal != "." && a.decimal != ",")
     dl::bad_usage("--decimal: want . or , got '" + a.decimal + "'");
   if (wanted == "csv") refuse({"decimal", "widths"}, "is for table and series");

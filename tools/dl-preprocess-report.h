@@ -14,6 +14,7 @@
 #include "libcore/cli/tool.h"
 #include "libcore/vectorize/reader.h"
 #include "tools/dl-preprocess-options.h"
+#include "tools/dl-preprocess-outputs.h"
 
 // end: behind the number of bad records.
 inline void report_left_out(const dl::vectorize::BadRecords& bad,
@@ -66,7 +67,7 @@ inline void report(const Args& a, const dl::vectorize::Reader& reader,
                    {"bad", bad.count()},
                    {"bad_examples", bad.examples()}};
   if (a.format == "images") json["passed_over"] = passed_over;
-  if (!a.split.empty()) json["shares"] = parts;
+  if (has_parts(a)) json["shares"] = parts;
   std::cout << dl::dump_json(json) << '\n';
 }
 

@@ -21,8 +21,9 @@
 #include "libcore/vectorize/recipe/fitting.h"
 #include "libcore/vectorize/recipe/recipe.h"
 #include "libcore/vectorize/recipe/share.h"
-#include "libcore/vectorize/series/border.h"
+#include "libcore/vectorize/series/series_share.h"
 #include "tools/dl-preprocess-options.h"
+#include "tools/dl-preprocess-outputs.h"
 
 inline bool reads_twice(const Args& a) {
   return a.format == "table" || a.format == "series";
@@ -128,9 +129,7 @@ inline dl::vectorize::Recipe fitted(const dl::vectorize::Recipe& recipe,
   std::function<bool(const dl::vectorize::Record&)> takes;
   if (a.format == "series" && !a.split.empty()) {
     dl::vectorize::BadRecords same(a.max_bad);
-    takes = records_before(
-        recipe, inputs,
-        dl::vectorize::parse_split(a.split, a.group)[0].share.high, same);
+    takes = records_of_share(recipe, inputs, shares_of(a)[0].share, same);
   }
   return dl::vectorize::Recipe::from_json(
       fit_recipe(recipe, inputs, bad, takes), "the recipe", dl::Code::kBug);

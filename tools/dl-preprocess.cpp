@@ -135,6 +135,7 @@ void run(Args& a, std::vector<std::string> arguments) {
     std::cout << draw_examples(*reader, a.preview);
     return report_left_out(bad, " left out:");
   }
+  tell_of_folds(a);
   dl::io::SinkGroup group;
   Shares shares;
   try {
@@ -143,15 +144,15 @@ void run(Args& a, std::vector<std::string> arguments) {
       reader = open_reader(a, inputs, output, ledger.get(), bad);
       if (a.made_recipe && a.network.empty()) report_shape(*reader);
       check_network(a, *reader);
-      auto sink = a.split.empty() ? dl::io::open_sink(output.path)
-                                  : group.open(output.path);
+      auto sink = has_parts(a) ? group.open(output.path)
+                               : dl::io::open_sink(output.path);
       if (ledger)
         sink = ledger->entering(std::move(sink),
                                 [&] { return reader->metadata(); });
       shares.emplace_back(output.share, make(a, *reader, std::move(sink), step,
                                              total_of(a, inputs)));
     }
-    if (!a.split.empty()) group.publish();
+    if (has_parts(a)) group.publish();
   } catch (const dl::Error& e) {
     report_left_out(bad, ":");  // it may be the reason
     if (list && e.code() != dl::Code::kUsage) list->close();

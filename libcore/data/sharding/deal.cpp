@@ -132,12 +132,14 @@ void Dealer::start(const Metadata& metadata) {
       series != metadata.schema.end()) {
     constexpr std::int64_t kShared = 8;  // so an eighth is stored twice at most
     together_ = kShared * series->second.shape[0];
+    const std::string option = options_.folds > 0 ? "--folds" : "--split";
     if (parts_.size() > 1 && options_.rule.group.empty())
       throw Error{Code::kUsage,
-                  std::string(options_.folds > 0 ? "--folds" : "--split") +
+                  option +
                       ": examples are windows of a series, and those of two "
                       "parts would have steps in common; split where they are "
-                      "made: dl-preprocess series --split"};
+                      "made: dl-preprocess series " +
+                      option};
   }
   // Wrong options are told before all is read.
   rule_.folds = options_.folds > 0;

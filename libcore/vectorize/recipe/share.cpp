@@ -6,6 +6,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/data/sharding/split.h"
 #include "libcore/io/digest.h"
 #include "libcore/vectorize/text.h"
 
@@ -44,7 +45,7 @@ bool Share::has(Record& record) const {
 }
 
 std::vector<NamedShare> parse_split(const std::string& text,
-                                    const std::string& pattern) {
+                                    const std::string& pattern, SeriesCut cut) {
   std::shared_ptr<const Pattern> group;
   if (!pattern.empty()) try {
       group = std::make_shared<const Pattern>(pattern, Code::kUsage);
@@ -64,13 +65,23 @@ std::vector<NamedShare> parse_split(const std::string& text,
     if (!(share > 0)) refuse_split("the share " + in_quotes(item) + " is none");
     for (const NamedShare& other : all)
       if (other.name == name) refuse_split(in_quotes(name) + " is there twice");
-    all.push_back({name, {sum, sum + share, group}});
+    all.push_back({name, {sum, sum + share, cut, group}});
     sum += share;
   }
   constexpr double kRounding = 1e-6;
   if (all.size() < 2 || std::abs(sum - 1) > kRounding)
     refuse_split("the shares of two parts or more are 1 together");
   all.back().share.high = 1;
+  return all;
+}
+
+std::vector<NamedShare> folds_of(std::int64_t count, SeriesCut cut) {
+  std::vector<NamedShare> all;
+  double low = 0;
+  for (const data::SplitPart& part : data::folds_of(count)) {
+    all.push_back({part.name, {low, part.end, cut}});
+    low = part.end;
+  }
   return all;
 }
 

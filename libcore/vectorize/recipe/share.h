@@ -14,9 +14,17 @@
 
 namespace dl::vectorize {
 
+// Ways to cut a table of series into shares.
+enum class SeriesCut {
+  kTime,   // by time; windows begin to predict in their share
+  kBlock,  // by time; all rows of a window are in its share
+  kKey     // whole series
+};
+
 // The records whose hash, 0 to 1, is from `low` on and below `high`.
 struct Share {
   double low = 0, high = 1;
+  SeriesCut cut = SeriesCut::kTime;
   // The part of the name that is hashed, so that records stay together; null:
   // all of it.
   std::shared_ptr<const Pattern> group = nullptr;
@@ -34,7 +42,11 @@ struct NamedShare {
 // "train=0.8,test=0.2", which make 1 together; pattern: of the group, or "".
 // Throws Error: kUsage.
 std::vector<NamedShare> parse_split(const std::string& text,
-                                    const std::string& pattern);
+                                    const std::string& pattern,
+                                    SeriesCut cut = SeriesCut::kTime);
+
+// Shares of one size for cross-validation, "fold1" and so on.
+std::vector<NamedShare> folds_of(std::int64_t count, SeriesCut cut);
 
 // "photos-train.dls" of "photos.dls".
 std::string output_of_share(const std::string& output, const std::string& name);

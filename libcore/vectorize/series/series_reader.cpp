@@ -13,9 +13,9 @@
 #include "libcore/data/format/decode.h"
 #include "libcore/data/format/windows.h"
 #include "libcore/vectorize/schema.h"
-#include "libcore/vectorize/series/border.h"
 #include "libcore/vectorize/series/history.h"
 #include "libcore/vectorize/series/holes.h"
+#include "libcore/vectorize/series/series_share.h"
 #include "libcore/vectorize/series/window_places.h"
 
 namespace dl::vectorize {
@@ -31,15 +31,20 @@ class SeriesReading : public Reader {
         settings_(series_settings(recipe.series)),
         maker_(recipe, settings_, options.classes, options.labels),
         has_ids_(recipe.from == RecipeFrom::kModel) {
-    if (options.index || options.parts > 1 || options.preview) check_options();
+    check_options();
     const auto source = recipe.open(inputs, options.labels);
     table_ = read_series(*source, maker_, settings_, bad);
     metadata_ = maker_.metadata();
     look_for_holes(inputs.log);
-    const Time begin = take_part();
+    // Shares that others are trained on and tested by have one recipe.
+    const bool is_part_of_time = options_.share.cut == SeriesCut::kTime;
+    if (!is_part_of_time) naive_ = naive_errors();
+    const Time begin = is_share()
+                           ? take_share(table_, maker_.width(), options_.share)
+                           : -kNever;
     for (SeriesRows& series : table_.series)
       filled_ += fill_gaps(series, maker_, settings_);
-    naive_ = naive_errors();
+    if (is_part_of_time) naive_ = naive_errors();
     for (SeriesRows& series : table_.series) {
       put_differences(series, maker_, settings_.difference);
       put_lags(series, maker_, 0, series.rows());
@@ -54,8 +59,8 @@ class SeriesReading : public Reader {
     if (places_.empty() && table_.records > 0)
       bad_data("no window of " + std::to_string(steps()) +
                " rows fits the series" +
-               (is_share() ? " of a share of --split" : "") + ": of " +
-               counted(table_.records, "row") + " in " +
+               (is_share() ? " of a share of --split or --folds" : "") +
+               ": of " + counted(table_.records, "row") + " in " +
                std::to_string(table_.series.size()) +
                " series none has so many in a row without a gap");
   }
@@ -83,6 +88,9 @@ class SeriesReading : public Reader {
     if (options_.parts > 1)
       bad_usage("--part is not for series, which are read as a whole");
     if (options_.preview) bad_usage("--preview is for pictures");
+    if (options_.share.cut == SeriesCut::kKey && settings_.key.empty())
+      bad_usage(
+          "--split-by key wants --key, the column that tells series apart");
   }
   // Without `every` windows run over steps that have no row.
   void look_for_holes(const Log& log) {
@@ -105,25 +113,6 @@ class SeriesReading : public Reader {
   }
   bool are_numbers() const {
     return settings_.time.empty() || settings_.has_number_times();
-  }
-
-  // Leaves out the rows behind the part that is wanted, and gives the time that
-  // it begins with.
-  Time take_part() {
-    if (!is_share()) return -kNever;
-    const Time begin = options_.share.low > 0
-                           ? border_of(table_, options_.share.low)
-                           : -kNever;
-    const Time end = options_.share.high < 1
-                         ? border_of(table_, options_.share.high)
-                         : kNever;
-    for (SeriesRows& series : table_.series) {
-      const auto rows = static_cast<std::size_t>(
-          std::ranges::lower_bound(series.times, end) - series.times.begin());
-      series.times.shorten(rows);
-      series.values.shorten(rows * maker_.width());
-    }
-    return begin;
   }
 
   // The recipe with all that was found in the data.
