@@ -17,7 +17,7 @@ struct Args {
   std::int64_t top = 0, local = 0, examples = 0;
   std::string threshold;
   dl::nn::PredictorOptions predictor;
-  bool json = false, merge = false, raw = false;
+  bool json = false, merge = false, spread = false, raw = false;
   std::int64_t max_bad = 0;
   std::string labels, label_from, label_pattern, data_list;
   const dl::cli::Options* options = nullptr;
@@ -46,6 +46,9 @@ inline void declare(dl::cli::Options& opt, Args& a) {
           "losses, with ids, for dl-plot; 0: none");
   opt.flag("merge", &a.merge,
            "combine reports of several hosts, given as operands, into one");
+  opt.flag("spread", &a.spread,
+           "print mean and deviation of each metric over reports, given as "
+           "operands, as those of folds");
   opt.add(
       "local", &a.local, "N",
       "evaluate N input files at once on this host; 0: one after the other");

@@ -3,13 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <mutex>
-#include <set>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "libcore/base/error.h"
@@ -25,6 +22,7 @@
 #include "libcore/io/source.h"
 #include "libcore/nn/predict/predictor.h"
 #include "tools/dl-eval-options.h"
+#include "tools/dl-eval-reports.h"
 
 namespace {
 
@@ -36,11 +34,13 @@ constexpr dl::cli::ToolInfo kTool = {
     .summary = "Evaluate a model: accuracy, AUC, RMSE and other metrics.",
     .usage =
         "dl-eval --model MODEL [OPTION]... [INPUT]...\n"
-        "dl-eval --merge [OPTION]... REPORT...",
+        "dl-eval --merge [OPTION]... REPORT...\n"
+        "dl-eval --spread [--json] REPORT...",
     .examples =
         "dl-eval --model lenet.safetensors 'test-*.dls'\n"
         "dl-eval --model m.safetensors --evaluate roc --json test.dls >a.json\n"
-        "dl-eval --merge --min accuracy=0.99 host*.json",
+        "dl-eval --merge --min accuracy=0.99 host*.json\n"
+        "dl-eval --spread cross-fold*.json",
 };
 
 std::vector<std::string> inputs(const Args& a) {
@@ -61,11 +61,6 @@ std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model,
   dl::eval::set_threshold(all, a.threshold, subjects);
   return all;
 }
-
-struct Result {
-  dl::eval::Evaluations all;
-  dl::eval::ShownExamples examples;
-};
 
 // One pass over one input: a spec, or examples.  folders: of files that these
 // are named after.
@@ -156,25 +151,8 @@ Result evaluate_all(const Args& a, const std::vector<dl::eval::Bar>& bars) {
   return total;
 }
 
-Result merge_all(const Args& a) {
-  a.options->refuse(
-      {"model", "evaluate", "top", "threshold", "batch", "threads", "local",
-       "device", "precision", "raw", "max-bad", "labels", "label-from",
-       "label-pattern", "examples"},
-      "does not go with --merge, which takes reports");
-  Result total;
-  std::set<std::string> merged;
-  for (const std::string& spec : inputs(a)) {
-    std::error_code ignored;
-    if (!merged.insert(std::filesystem::weakly_canonical(spec, ignored)).second)
-      throw dl::Error{dl::Code::kUsage,
-                      "'" + spec + "' is given twice, and would count twice"};
-    dl::eval::merge(total.all, spec, &total.examples);
-  }
-  return total;
-}
-
 void run(const Args& a) {
+  if (a.spread) return print_spread(a);
   const auto bars = dl::eval::parse_bars(a.least, a.most);
   const auto result = a.merge ? merge_all(a) : evaluate_all(a, bars);
   const std::vector<std::string> misses = dl::eval::missed(bars, result.all);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "libcore/base/error.h"
 #include "libcore/base/number_format.h"
 #include "libcore/eval/text.h"
 
@@ -29,10 +30,12 @@ std::map<std::string, double> settings_of(KindOptions settings,
   }
   const auto difference = settings.integer("difference", 0, 0, kMostRows);
   const auto targets = settings.integer("targets", 1, 1, kMostRows);
-  if (difference > 0) {
-    all["difference"] = static_cast<double>(difference);
+  if (outputs % targets != 0)
+    bad_usage("setting 'targets': want a divisor of " +
+              std::to_string(outputs) + " outputs");
+  if (difference > 0) all["difference"] = static_cast<double>(difference);
+  if (difference > 0 || targets > 1)
     all["targets"] = static_cast<double>(targets);
-  }
   settings.finish("forecast");
   return all;
 }
@@ -54,8 +57,10 @@ Forecast::Forecast(const Subject& subject, KindOptions settings)
   for (std::int64_t j = 0; j < outputs(); ++j)
     scales_.push_back(all.at("scale_" + std::to_string(j)));
   columns_.resize(scales_.size());
+  if (all.contains("targets"))
+    targets_ = static_cast<std::size_t>(all.at("targets"));
   if (all.contains("difference"))
-    chain_ = static_cast<std::size_t>(all.at("difference") * all.at("targets"));
+    chain_ = static_cast<std::size_t>(all.at("difference")) * targets_;
 }
 
 void Forecast::compare_with(std::vector<float> naive,
@@ -133,9 +138,11 @@ std::vector<Metrics> Forecast::by_output() const {
   return all;
 }
 
-Metrics Forecast::summary() const {
-  Metrics metrics = {{"examples", static_cast<double>(examples_)}};
-  const std::vector<Metrics> all = by_output();
+Metrics Forecast::mean_of(std::size_t first, std::size_t end,
+                          std::size_t by) const {
+  std::vector<Metrics> all;
+  for (std::size_t j = first; j < end; j += by) all.push_back(measure(j));
+  Metrics metrics;
   for (std::size_t m = 0; m < all[0].size(); ++m) {
     std::vector<double> values;
     values.reserve(all.size());
@@ -145,25 +152,64 @@ Metrics Forecast::summary() const {
   return metrics;
 }
 
+Metrics Forecast::summary() const {
+  Metrics metrics = {{"examples", static_cast<double>(examples_)}};
+  const Metrics means = mean_of(0, columns_.size(), 1);
+  metrics.insert(metrics.end(), means.begin(), means.end());
+  return metrics;
+}
+
+Json Forecast::details() const {
+  if (steps() < 2) return Json::object();
+  Json rows = Json::array();
+  for (std::size_t step = 0; step < steps(); ++step) {
+    Json row = {{"step", step + 1}};
+    for (const auto& [name, value] :
+         mean_of(step * targets_, (step + 1) * targets_, 1))
+      if (name.ends_with("mae") || name.ends_with("rmse"))
+        row[name] = std::isfinite(value) ? Json(value) : Json();
+    rows.push_back(std::move(row));
+  }
+  return {{"horizon", std::move(rows)}};
+}
+
+// A block of each target, over all its steps, and a line of each step.
 void Forecast::print(std::ostream& out) const {
-  out << "forecast: " << counted(outputs(), "column") << ", "
-      << counted(examples_, "example") << "\n\n";
+  out << "forecast: " << counted(static_cast<std::int64_t>(targets_), "column");
+  if (steps() > 1)
+    out << ", " << counted(static_cast<std::int64_t>(steps()), "step")
+        << " ahead";
+  out << ", " << counted(examples_, "example") << "\n\n";
   Table table = {{"column", "forecast", "mae", "rmse", "smape", "mase"}};
-  const auto rows = [&](const std::string& name, const Metrics& metrics,
-                        std::size_t first) {
+  const auto rows = [&](const std::string& name, const Metrics& metrics) {
     for (std::size_t k = 0; k < kForecasters; ++k) {
       std::vector<std::string> cells = {k == 0 ? name : "",
                                         kForecasterNames[k]};
       for (std::size_t m = 0; m < kErrorMetrics; ++m)
-        cells.push_back(
-            readable(metrics[first + k * kErrorMetrics + m].second));
+        cells.push_back(readable(metrics[k * kErrorMetrics + m].second));
       table.push_back(std::move(cells));
     }
   };
-  const std::vector<Metrics> all = by_output();
-  for (std::size_t j = 0; j < all.size(); ++j)
-    rows(name_of(static_cast<std::int64_t>(j)), all[j], 0);
-  if (all.size() > 1) rows("mean", summary(), 1);
+  for (std::size_t j = 0; j < targets_; ++j) {
+    std::string name = name_of(static_cast<std::int64_t>(j));
+    if (steps() > 1 && name.ends_with("+1")) name.resize(name.size() - 2);
+    rows(name, mean_of(j, columns_.size(), targets_));
+  }
+  if (targets_ > 1) rows("mean", mean_of(0, columns_.size(), 1));
+  eval::print(out, table);
+  if (steps() > 1) print_steps(out);
+}
+
+void Forecast::print_steps(std::ostream& out) const {
+  Table table = {{"step", "mae", "rmse", "naive mae", "seasonal mae"}};
+  for (std::size_t step = 0; step < steps(); ++step) {
+    const Metrics means = mean_of(step * targets_, (step + 1) * targets_, 1);
+    table.push_back({std::to_string(step + 1), readable(means[0].second),
+                     readable(means[1].second),
+                     readable(means[kErrorMetrics].second),
+                     readable(means[2 * kErrorMetrics].second)});
+  }
+  out << '\n';
   eval::print(out, table);
 }
 

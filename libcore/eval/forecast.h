@@ -6,7 +6,8 @@
 //   smape  mean of 200 |y - t| / (|y| + |t|), in percent; 0 where both are 0
 //   mase   mae / mean error of the seasonal naive forecast of the training data
 //
-// and the same as naive_mae, ..., seasonal_mae, ...
+// and the same as naive_mae, ..., seasonal_mae, ...; of several rows ahead also
+// "horizon", mae and rmse of each row, means over the targets.
 
 #ifndef DL_LIBCORE_EVAL_FORECAST_H_
 #define DL_LIBCORE_EVAL_FORECAST_H_
@@ -26,10 +27,10 @@ namespace dl::eval {
 
 class Forecast final : public EvaluationBase {
  public:
-  // settings: season, scale_J, the divisor of mase for output J, and
-  // difference_rows and targets where outputs are differences from so many rows
-  // before: errors are those of the numbers themselves, and smape, which wants
-  // these, is undefined.
+  // settings: season; scale_J, the divisor of mase for output J; targets, the
+  // outputs of each row ahead; and difference, where outputs are differences
+  // from so many rows before: errors are those of the numbers themselves, and
+  // smape, which wants these, is undefined.
   Forecast(const Subject& subject, KindOptions settings);
 
   // The naive forecasts of the examples that add() is given next:
@@ -46,6 +47,7 @@ class Forecast final : public EvaluationBase {
   Metrics summary() const override;
   std::vector<Metrics> by_output() const override;
   Json state() const override;
+  Json details() const override;
 
  private:
   struct Errors {
@@ -56,11 +58,16 @@ class Forecast final : public EvaluationBase {
   static constexpr std::size_t kForecasters = 3;  // model, naive, seasonal
   using Column = std::array<Errors, kForecasters>;
   Metrics measure(std::size_t column) const;
+  // Means over columns first, first + by, ... before end.
+  Metrics mean_of(std::size_t first, std::size_t end, std::size_t by) const;
+  std::size_t steps() const { return columns_.size() / targets_; }
+  void print_steps(std::ostream& out) const;
 
   void put_errors(std::span<const float> forecast,
                   std::span<const double> targets, std::size_t forecaster);
 
   std::vector<double> scales_;
+  std::size_t targets_ = 1;
   std::size_t chain_ = 0;  // outputs from a difference to the one it adds to; 0
   std::vector<Column> columns_;
   std::vector<float> naive_, seasonal_;

@@ -112,8 +112,9 @@ std::string forecast_settings(const data::Metadata& known,
         "dl-preprocess series makes them");
   std::string text = "season=" + std::to_string(series->season);
   if (series->difference > 0)
-    text += ",difference=" + std::to_string(series->difference) +
-            ",targets=" + std::to_string(series->targets.size());
+    text += ",difference=" + std::to_string(series->difference);
+  if (series->difference > 0 || series->targets.size() > 1)
+    text += ",targets=" + std::to_string(series->targets.size());
   for (std::int64_t j = 0; j < outputs && !series->naive.empty(); ++j) {
     const double scale =
         series->naive[static_cast<std::size_t>(j) % series->naive.size()];

@@ -49,7 +49,7 @@ for by in 1 2; do
   done
   jq '.evaluations[0].metrics.mae < 0.5' by.json
 done
-dl-eval --model by.safetensors by.dls --evaluate forecast | sed -n '/mean/,$p' | cut -c 1-30
+dl-eval --model by.safetensors by.dls --evaluate forecast | sed -n '/model/,/seasonal/p' | cut -c 1-30
 dl-eval --merge by.json plain.json | grep difference
 
 echo '== what is wrong'

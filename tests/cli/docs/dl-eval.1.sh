@@ -34,4 +34,6 @@ cp animals.dls test.dls
 run_next '--min recall/cat'
 grep accuracy report.txt
 skip_next 'json &' 'other hosts'
+for fold in 1 2; do dl-eval --model m.safetensors --json test.dls >cross-fold$fold.json; done
+run_next '--spread'
 page_ends

@@ -52,6 +52,8 @@ run_next '--evaluate roc'
 dl-eval --model m.safetensors --json test.dls >host1.json
 cp host1.json host2.json
 run_next '--merge'
+for fold in 1 2; do cp host1.json cross-fold$fold.json; done
+run_next '--spread'
 page_ends
 
 cp lenet.safetensors m.safetensors

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <sstream>
 
 #include "tests/unit/eval/make.h"
 
@@ -63,6 +64,27 @@ TEST_CASE("forecasts are compared with the naive ones") {
   CHECK(made->metric("examples") == 2);
   CHECK(!higher_is_better("mase"));
   CHECK(!higher_is_better("seasonal_smape/v+1"));
+}
+
+TEST_CASE("errors are known for each step") {
+  const Json horizon = evaluated()->to_json().at("metrics").at("horizon");
+  REQUIRE(horizon.size() == 2);
+  CHECK(horizon[0]["step"] == 1);
+  CHECK(horizon[0]["mae"] == 1);
+  CHECK(horizon[1]["mae"] == 2);
+  CHECK(horizon[1]["rmse"] == Approx(std::sqrt(8)));
+  CHECK(horizon[1]["naive_mae"] == 1.5);
+  CHECK(horizon[0]["seasonal_mae"] == 0.5);
+  std::ostringstream out;
+  evaluated()->print(out);
+  CHECK_THAT(out.str(), Catch::Contains("1 column, 2 steps ahead"));
+  // Both columns of one step.
+  const auto wide = make_evaluation("forecast:targets=2", subject());
+  wide->add(make_tensor<float>({4, 0}, 2), make_tensor<float>({2, 0}, 2),
+            nullptr);
+  CHECK(!wide->to_json().at("metrics").contains("horizon"));
+  CHECK_THROWS_WITH(make_evaluation("forecast:targets=3", subject()),
+                    Catch::Contains("want a divisor of 2 outputs"));
 }
 
 TEST_CASE("forecasts merge, and read back what they wrote") {
