@@ -19,7 +19,7 @@ struct Args {
   dl::nn::PredictorOptions predictor;
   bool json = false, merge = false, spread = false, raw = false;
   std::int64_t max_bad = 0;
-  std::string labels, label_from, label_pattern, data_list;
+  std::string labels, label_from, label_pattern, data_list, encoding;
   const dl::cli::Options* options = nullptr;
 };
 
@@ -52,7 +52,7 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add(
       "local", &a.local, "N",
       "evaluate N input files at once on this host; 0: one after the other");
-  dl::declare_raw(opt, a.raw, a.max_bad);
+  dl::declare_raw(opt, a.raw, a.max_bad, a.encoding);
   opt.add("labels", &a.labels, "FILE",
           "with --raw: CSV table of pictures' labels with a header; its first "
           "column is the path");

@@ -27,8 +27,8 @@ inline std::vector<std::string> reports_of(const Args& a) {
     dl::bad_usage("--merge and --spread exclude each other");
   a.options->refuse(
       {"model", "evaluate", "top", "threshold", "batch", "threads", "local",
-       "device", "precision", "raw", "max-bad", "labels", "label-from",
-       "label-pattern", "examples"},
+       "device", "precision", "raw", "max-bad", "encoding", "labels",
+       "label-from", "label-pattern", "examples"},
       "does not go with --merge and --spread, which take reports");
   std::vector<std::string> specs = dl::inputs_of(a.operands, a.data_list);
   std::set<std::string> seen;

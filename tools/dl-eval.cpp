@@ -93,8 +93,9 @@ Result evaluate_all(const Args& a, const std::vector<dl::eval::Bar>& bars) {
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
   if (a.raw) a.options->refuse({"local"}, "does not go with --raw");
   if (!a.raw)
-    a.options->refuse({"max-bad", "labels", "label-from", "label-pattern"},
-                      "is for --raw");
+    a.options->refuse(
+        {"max-bad", "encoding", "labels", "label-from", "label-pattern"},
+        "is for --raw");
   check_examples(a);
   if (a.max_bad < 0) dl::bad_usage("--max-bad must not be negative");
   if (a.local < 0 || a.local > 1024)
@@ -124,8 +125,9 @@ Result evaluate_all(const Args& a, const std::vector<dl::eval::Bar>& bars) {
                    "warning: " + again + ", and its examples count twice");
   if (a.raw) {
     dl::vectorize::BadRecords bad(a.max_bad);
-    const auto examples_of = dl::open_raw(
-        model, specs, options, bad, {a.labels, a.label_from, a.label_pattern});
+    const auto examples_of =
+        dl::open_raw(model, specs, options, bad, a.encoding,
+                     {a.labels, a.label_from, a.label_pattern});
     dl::nn::Predictor predictor(model, options);
     evaluate(model, total, subjects, predictor, *examples_of,
              specs.size() == 1 ? specs[0] : "", specs, seen);

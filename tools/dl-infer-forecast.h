@@ -69,8 +69,12 @@ inline void write_forecast(const Args& a,
     dl::bad_usage("--forecast: want 1.." + std::to_string(kMost) + " rows");
   const auto model = dl::nn::open_model(a.model, dl::cli::log());
   dl::vectorize::BadRecords bad(a.max_bad);
-  dl::vectorize::Forecast forecast(
-      model.data, {.operands = specs, .log = dl::cli::log()}, a.forecast, bad);
+  dl::vectorize::Forecast forecast(model.data,
+                                   {.operands = specs,
+                                    .log = dl::cli::log(),
+                                    .tell_encoding = dl::cli::log(),
+                                    .encoding = a.encoding},
+                                   a.forecast, bad);
   dl::nn::PredictorOptions options = a.predictor;
   options.log = dl::cli::log();
   dl::nn::Predictor predictor(model, options);

@@ -17,7 +17,7 @@ struct Args {
   std::int64_t top = 1, sample = 0, samples = 1, seed = 0, forecast = 0;
   bool keep_features = false, no_provenance = false, raw = false;
   std::int64_t max_bad = 0;
-  std::string data_list;
+  std::string data_list, encoding;
   dl::nn::PredictorOptions predictor;
   std::vector<std::string> operands, command_line;
   const dl::cli::Options* options = nullptr;
@@ -28,7 +28,7 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("model,m", &a.model, "FILE", "model to apply");
   opt.add("output,o", &a.output, "FILE",
           "file for the predictions; - for standard output");
-  dl::declare_raw(opt, a.raw, a.max_bad);
+  dl::declare_raw(opt, a.raw, a.max_bad, a.encoding);
   opt.add("format", &a.format, "FORMAT",
           "output format: jsonl, or dls (as dl-preprocess writes, with "
           "predictions as labels)");

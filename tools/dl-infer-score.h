@@ -72,7 +72,7 @@ void run_scorer(const Args& a, const dl::nn::Model& model, Scorer& scorer,
   };
   if (a.raw) {
     dl::vectorize::BadRecords bad(a.max_bad);
-    scorer.run(*dl::open_raw(model, specs, options, bad), take);
+    scorer.run(*dl::open_raw(model, specs, options, bad, a.encoding), take);
     dl::report_bad(bad);
   } else {
     for (const std::string& spec : specs)

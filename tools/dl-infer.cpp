@@ -102,7 +102,8 @@ void run(const Args& a) {
   if (!a.nodes.empty())
     a.options->refuse({"keep-features"}, "is not for --output-of");
   const bool forecasts = a.options->given("forecast");
-  if (!a.raw && !forecasts) a.options->refuse({"max-bad"}, "is for --raw");
+  if (!a.raw && !forecasts)
+    a.options->refuse({"max-bad", "encoding"}, "is for --raw");
   if (a.max_bad < 0) dl::bad_usage("--max-bad must not be negative");
   if (a.options->given("sample")) return write_samples(a);
   const std::vector<std::string> specs = dl::inputs_of(a.operands, a.data_list);
@@ -139,7 +140,8 @@ void run(const Args& a) {
   };
   if (a.raw) {
     dl::vectorize::BadRecords bad(a.max_bad);
-    predictor.run(*dl::open_raw(whole, specs, options, bad), see, take);
+    predictor.run(*dl::open_raw(whole, specs, options, bad, a.encoding), see,
+                  take);
     dl::report_bad(bad);
   } else {
     dl::suggest_raw(specs);

@@ -49,25 +49,29 @@ inline std::vector<std::string> inputs_of(
 }
 
 // Raw data in the place of DataSet streams.
-inline void declare_raw(cli::Options& opt, bool& raw, std::int64_t& max_bad) {
+inline void declare_raw(cli::Options& opt, bool& raw, std::int64_t& max_bad,
+                        std::string& encoding) {
   opt.flag("raw", &raw,
            "inputs are raw data, made examples of by the model's recipe");
   opt.add("max-bad", &max_bad, "N",
           "with --raw: bad records to leave out before failing");
+  opt.add("encoding", &encoding, "NAME",
+          "with --raw: encoding of tables, such as latin1 (default: that of "
+          "the training data, or as a byte order mark says)");
 }
 
 inline std::unique_ptr<data::Examples> open_raw(
     const nn::Model& model, const std::vector<std::string>& inputs,
     const nn::PredictorOptions& predictor, vectorize::BadRecords& bad,
-    const vectorize::LabelsFrom& from = {}) {
+    const std::string& encoding, const vectorize::LabelsFrom& from = {}) {
   vectorize::RawExamplesOptions options;
   options.batch = predictor.batch;
   options.threads = predictor.threads;
   options.labels = predictor.labels == nn::Labels::kNeeded;
   options.from = from;
   options.log = cli::log();
-  return vectorize::open_raw_examples(model.data, {.operands = inputs}, options,
-                                      bad);
+  return vectorize::open_raw_examples(
+      model.data, {.operands = inputs, .encoding = encoding}, options, bad);
 }
 
 // Folders are no DataSet streams.

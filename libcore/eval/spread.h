@@ -22,7 +22,7 @@ struct Spread {
   std::int64_t reports = 0;  // that define it
 };
 
-// Of all metrics, in their order.
+// All metrics, in their order.
 // Throws Error: kData, the reports are not of the same evaluations.
 std::vector<Spread> spread_of(const std::vector<Evaluations>& reports);
 

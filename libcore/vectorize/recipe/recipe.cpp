@@ -6,6 +6,7 @@
 #include "libcore/base/error.h"
 #include "libcore/vectorize/image/decode.h"
 #include "libcore/vectorize/series/series_settings.h"
+#include "libcore/vectorize/source/encoding.h"
 
 namespace dl::vectorize {
 namespace {
@@ -444,11 +445,29 @@ std::vector<std::string> Recipe::doubts() const {
   return sentences;
 }
 
+namespace {
+
+// The source, of text in that encoding where one is given.
+Json source_of(const Recipe& recipe, const std::string& encoding) {
+  Json given = recipe.source_given;
+  if (encoding.empty()) return given;
+  check_encoding(encoding);
+  if (std::ranges::find(recipe.source->keys, "encoding", &RecipeKey::name) ==
+      recipe.source->keys.end())
+    bad_usage("--encoding is for tables of text, and the recipe's source is " +
+              in_quotes(recipe.source->name));
+  given["encoding"] = encoding;
+  return given;
+}
+
+}  // namespace
+
 std::unique_ptr<RecordSource> Recipe::open(Inputs inputs, bool labels,
                                            const std::string& table) const {
   inputs.wanted = wanted_of(*this, labels ? Wanted::kAll : Wanted::kNoLabels);
+  const Json given = source_of(*this, inputs.encoding);
   if (is_of_tables()) {
-    const RecipeSettings settings(source_given, source->keys);
+    const RecipeSettings settings(given, source->keys);
     if (steps.empty()) return source->open_with(std::move(inputs), settings);
     StepChain chain(steps, inputs.wanted,
                     labels ? std::vector<WantedColumn>{}

@@ -114,6 +114,8 @@ struct Inputs {
   Log tell_encoding = {};
   // The columns that tables must have.
   std::vector<WantedColumn> wanted = {};
+  // The encoding of text, in place of the recipe's; "": that.
+  std::string encoding = {};
 };
 std::unique_ptr<RecordSource> open_files(Inputs inputs, Suffixes wanted);
 

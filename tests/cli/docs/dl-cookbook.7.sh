@@ -84,7 +84,7 @@ animals animals.csv
 small_network animals.json
 ln -s "$examples/crossval" .blocks/bin/crossval
 run_next 'crossval'
-awk '$1 == "metric" || $1 == "accuracy" { print $1 }' .blocks/"$next".out
+awk 'NR <= 3 && $1 != "examples" { print $1 }' .blocks/"$next".out
 run_next '.updater.learning_rate'
 awk -F '\t' '$1 ~ /^[01]/ { ++n } END { print n " accuracies" }' .blocks/"$next".out
 
