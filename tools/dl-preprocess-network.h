@@ -30,9 +30,12 @@ inline void check_network(const Args& a, const dl::vectorize::Reader& reader) {
 inline void write_network(const Args& a, const dl::vectorize::Reader& reader,
                           const Shares& shares) {
   if (a.network.empty()) return;
-  // The first share is the one to learn from.
+  // The first share is the one to learn from, or all folds but one.
+  std::int64_t examples = shares[0].second;
+  for (std::size_t i = 1; a.folds > 0 && i + 1 < shares.size(); ++i)
+    examples += shares[i].second;
   const auto proposed =
-      dl::vectorize::propose_network(reader.metadata(), shares[0].second);
+      dl::vectorize::propose_network(reader.metadata(), examples);
   const std::string text = proposed.network.dump(2) + "\n";
   dl::io::write_whole(a.network, text);
   dl::cli::log()(dl::Level::kInfo,

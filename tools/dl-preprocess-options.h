@@ -90,8 +90,8 @@ inline void declare_common(dl::cli::Options& opt, Args& a) {
            "options, "
            "or the rows of a table, say, and exit");
   opt.add("network", &a.network, "FILE",
-          "table, csv and --recipe: write a network to begin with, for "
-          "examples that are rows of numbers, to FILE (JSON)");
+          "table, series, csv and --recipe: write a network to begin with, for "
+          "examples that are rows of numbers or windows, to FILE (JSON)");
   opt.flag(
       "json", &a.json,
       "print the report as JSON on standard output; data go to the file of -o");
@@ -393,8 +393,8 @@ inline void check_options(const Args& a) {
   }
   if (wanted != "images" && wanted != "csv" && !is_table)
     refuse({"print-recipe"}, "is for images, table, series and csv");
-  if (wanted != "table" && wanted != "csv" && a.recipe.empty())
-    refuse({"network"}, "is for table, csv and --recipe");
+  if (wanted != "csv" && !is_table && a.recipe.empty())
+    refuse({"network"}, "is for table, series, csv and --recipe");
   if (wanted == "images") refuse({"shape", "dtype"}, "is not for images");
   if (wanted == "ts") refuse({"shape", "dtype", "part"}, "is not for ts");
   if (!a.preview.empty())

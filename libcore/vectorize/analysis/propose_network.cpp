@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libcore/base/error.h"
+#include "libcore/vectorize/analysis/series_network.h"
 
 namespace dl::vectorize {
 namespace {
@@ -45,33 +46,41 @@ Json output_layer(const data::Metadata& metadata) {
           {"loss", "mean_squared_error"}};
 }
 
+Json row_network(std::int64_t width, const Json& output) {
+  const Json hidden = {
+      {"type", "dense"}, {"units", 100}, {"activation", "relu"}};
+  const Json dropout = {{"type", "dropout"}, {"rate", 0.1}};
+  return {{"input", {{"shape", Json::array({width})}}},
+          {"layers", Json::array({hidden, dropout, output})}};
+}
+
 }  // namespace
 
 ProposedNetwork propose_network(const data::Metadata& metadata,
                                 std::int64_t examples) {
   const auto features = metadata.schema.find("features");
-  if (features == metadata.schema.end() || features->second.shape.rank() != 1)
+  const bool is_row =
+      features != metadata.schema.end() && features->second.shape.rank() == 1;
+  if (!is_row && !is_of_series(metadata))
     bad_usage(
         "--network: want examples that are one row of numbers, as those of a "
-        "table are");
+        "table are, or windows of series");
   const std::int64_t batch = batch_for(examples);
   const std::int64_t epochs = epochs_for(examples, batch);
-  const Json hidden = {
-      {"type", "dense"}, {"units", 100}, {"activation", "relu"}};
-  const Json dropout = {{"type", "dropout"}, {"rate", 0.1}};
   const Json rate = {{"schedule", "cosine"},
                      {"by", "epoch"},
                      {"initial", 0.002},
                      {"final", 0.00002},
                      {"limit", epochs}};
-  return {
-      {{"seed", 1},
-       {"input", {{"shape", Json::array({features->second.shape[0]})}}},
-       {"updater",
-        {{"type", "adamw"}, {"learning_rate", rate}, {"weight_decay", 0.1}}},
-       {"layers", Json::array({hidden, dropout, output_layer(metadata)})}},
-      epochs,
-      batch};
+  Json network = {
+      {"seed", 1},
+      {"updater",
+       {{"type", "adamw"}, {"learning_rate", rate}, {"weight_decay", 0.1}}}};
+  const Json output = output_layer(metadata);
+  network.update(is_of_series(metadata)
+                     ? series_network(metadata, output)
+                     : row_network(features->second.shape[0], output));
+  return {network, epochs, batch};
 }
 
 }  // namespace dl::vectorize

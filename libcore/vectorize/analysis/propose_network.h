@@ -1,4 +1,4 @@
-// A network to begin with, for examples that are rows of numbers.
+// A network to begin with, for rows of numbers and windows of series.
 
 #ifndef DL_LIBCORE_VECTORIZE_ANALYSIS_PROPOSE_NETWORK_H_
 #define DL_LIBCORE_VECTORIZE_ANALYSIS_PROPOSE_NETWORK_H_
@@ -17,7 +17,7 @@ struct ProposedNetwork {
 };
 
 // metadata: of all examples, so that their classes are known.
-// Throws Error: kUsage, features are no row of numbers, or there are no labels.
+// Throws Error: kUsage, features are neither, or there are no labels.
 ProposedNetwork propose_network(const data::Metadata& metadata,
                                 std::int64_t examples);
 

@@ -68,7 +68,7 @@ dl-eval --model load.safetensors load-test.dls --evaluate forecast --json |
 run_next 'sensor.json'
 grep -E '01-14 (05|19):00' anomalies
 
-cp "$examples"/sunspots.* .
+cp "$examples/sunspots.csv" .
 run_next 'sunspots.json'
 dl-eval --model sunspots.safetensors sunspots-test.dls --evaluate forecast --json |
   jq '.evaluations[0].metrics | .mae < .seasonal_mae'

@@ -1,6 +1,7 @@
 #include "libcore/vectorize/analysis/propose_network.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "libcore/base/error.h"
 
@@ -49,6 +50,65 @@ TEST_CASE("examples that are no row of numbers, or lack labels, get none") {
   data::Metadata alone = described(tensor::DType::kI32, {});
   alone.schema.erase("labels");
   CHECK_THROWS_AS(propose_network(alone, 10), Error);
+}
+
+namespace {
+
+data::Metadata windows(Json series) {
+  data::Metadata metadata;
+  metadata.schema["features"] = {tensor::DType::kF32, {5, 3}};
+  metadata.schema["labels"] = {tensor::DType::kF32, {4}};
+  metadata.columns = {"other", "a", "b"};
+  metadata.recipe = {
+      {"series", std::move(series)},
+      {"tensors", {{"labels", {{"type", "number"}, {"from", {"a", "b"}}}}}}};
+  return metadata;
+}
+
+std::map<std::string, Json> nodes_of(const data::Metadata& metadata) {
+  std::map<std::string, Json> nodes;
+  const Json network = propose_network(metadata, 1000).network;
+  for (const Json& node : network.at("nodes")) nodes[node.at("name")] = node;
+  return nodes;
+}
+
+}  // namespace
+
+TEST_CASE("a network for windows begins as the naive forecast") {
+  auto nodes = nodes_of(windows({{"window", 5}, {"horizon", 2}}));
+  CHECK(nodes.at("own")["begin"] == 1);
+  CHECK(nodes.at("own")["end"] == 3);
+  CHECK(nodes.at("held")["n"] == 2);
+  CHECK(nodes.at("sum")["from"] == Json({"line", "curve", "naive"}));
+  CHECK(nodes.at("line")["weight_init"] == "zero");
+  CHECK(nodes.at("seen")["from"] == Json({"changes", "features-flat"}));
+  CHECK(nodes.at("forecast")["units"] == 4);
+}
+
+TEST_CASE("differences, and targets that are no features, have no last one") {
+  const auto difference =
+      nodes_of(windows({{"window", 5}, {"horizon", 2}, {"difference", 1}}));
+  CHECK(difference.at("sum")["from"] == Json({"line", "curve"}));
+  CHECK(!difference.contains("own"));
+  data::Metadata apart = windows({{"window", 5}, {"horizon", 2}});
+  apart.columns = {"a", "other", "b"};
+  CHECK(!nodes_of(apart).contains("own"));
+}
+
+TEST_CASE(
+    "several inputs of windows are seen side by side, and classes known") {
+  data::Metadata known = windows({{"window", 5}, {"horizon", 2}});
+  known.schema["features/past"] = known.schema["features"];
+  known.schema.erase("features");
+  known.parts["past"].columns = known.columns;
+  known.schema["features/static"] = {tensor::DType::kF32, {2}};
+  CHECK(nodes_of(known).at("seen")["from"] ==
+        Json({"changes", "past-flat", "static"}));
+  data::Metadata classes = windows({{"window", 5}, {"horizon", 0}});
+  classes.schema["labels"] = {tensor::DType::kI32, {}};
+  classes.classes = {"up", "down"};
+  classes.recipe["tensors"]["labels"] = {{"type", "category"}, {"from", "x"}};
+  CHECK(nodes_of(classes).at("class")["units"] == 2);
 }
 
 }  // namespace dl::vectorize::propose_network_test
