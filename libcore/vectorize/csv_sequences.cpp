@@ -10,6 +10,7 @@
 #include "libcore/base/number_format.h"
 #include "libcore/data/format/decode.h"
 #include "libcore/io/digest.h"
+#include "libcore/io/source.h"
 #include "libcore/vectorize/block_reader.h"
 #include "libcore/vectorize/csv_fields.h"
 #include "libcore/vectorize/csv_table.h"
@@ -48,6 +49,16 @@ Align parse_align(const CsvOptions& csv) {
   bad_usage("--align: want start or end, got " + in_quotes(csv.align));
 }
 
+// The bytes of the longest name; 0 where some input is no file.
+std::int64_t longest_name(const std::vector<std::string>& inputs) {
+  std::size_t longest = 0;
+  for (const std::string& input : inputs) {
+    if (!io::names_file(input)) return 0;
+    longest = std::max(longest, input.size());
+  }
+  return static_cast<std::int64_t>(longest);
+}
+
 // Options of the files with the features.
 CsvOptions of_features(CsvOptions csv) {
   if (!csv.label_files.empty()) csv.label = "none";
@@ -76,6 +87,8 @@ class SequenceReader : public BlockReader {
                   "--sequence wants --steps N, the length of the longest "
                   "sequence, 1.." +
                       std::to_string(kMaxColumns)};
+    if (cut_.way == SequenceCut::kFile && csv.id.empty())
+      file_name_bytes_ = longest_name(inputs);
     if (!csv.label_files.empty())
       label_files_.emplace(inputs, this->options(), csv);
     start();
@@ -98,6 +111,8 @@ class SequenceReader : public BlockReader {
       in_steps("labels");
       in_steps("labels_mask");
     }
+    if (file_name_bytes_ > 0)
+      schema["id"] = {tensor::DType::kU8, {file_name_bytes_}};
     if (!ragged_) schema["features_mask"] = {tensor::DType::kU8, {csv_.steps}};
     if (numbered_) schema["index"] = kIndexField;
     return metadata;
@@ -300,7 +315,7 @@ class SequenceReader : public BlockReader {
   }
 
   // Copies a tensor of the current row to place `to`.
-  void copy(data::DataSet& set, const char* name, std::int64_t to) {
+  void copy(data::DataSet& set, const char* name, std::int64_t to) const {
     const auto from = parsed_->set.tensors.find(name);
     if (from == parsed_->set.tensors.end()) return;
     const auto bytes = from->second.bytes();
@@ -323,7 +338,15 @@ class SequenceReader : public BlockReader {
     set.tensors.at("features_mask")
         .as<std::uint8_t>()[static_cast<std::size_t>(row)] = 1;
     if (csv_.per_step && !label_files_) put_label(set, row);
-    if (step == 0) copy(set, "id", n);
+    if (step == 0) put_id(set, n);
+  }
+
+  // A sequence that is a file is called as that.
+  void put_id(data::DataSet& set, std::int64_t n) const {
+    if (file_name_bytes_ == 0) return copy(set, "id", n);
+    const std::string& name = inputs_[parsed_->block.input];
+    std::memcpy(set.tensors.at("id").bytes().data() + n * file_name_bytes_,
+                name.data(), name.size());
   }
 
   [[noreturn]] void fail_too_long() const {
@@ -355,6 +378,8 @@ class SequenceReader : public BlockReader {
   std::optional<ParsedBlock> parsed_;  // the block at hand
   Cursor cursor_;                      // its current row
   std::string name_;                   // of the current sequence
+  std::int64_t file_name_bytes_ =
+      0;  // of ids that are names; 0: there are none
   std::int64_t sequences_ = 0;
   std::vector<std::string> files_;  // that the sequences are of
   // Where each began, by the digest of its name.

@@ -25,6 +25,13 @@ csv --sequence file: --steps 3 --label-files labels features/*.csv -o folder.dls
 show folder.dls
 dl-shard --info --json folder.dls | jq -c '[.classes, .schema]'
 
+echo '== predictions name the file'
+echo '{"input": {"shape": [3, 2]}, "seed": 1, "layers": [{"type": "lstm", "units": 4},
+  {"type": "output", "units": 2, "activation": "softmax", "loss": "negative_log_likelihood"}]}' >net.json
+dl-master -q --net net.json --data folder.dls --local 1 --epochs 1 -o m.safetensors
+dl-infer --model m.safetensors folder.dls | jq -c .id
+csv --sequence file: --steps 3 --label none --id 1 features/*.csv | dl-shard --head 9 --json - | jq -c .id
+csv --sequence file: --steps 9 --label none - <features/a.csv | dl-shard --head 9 --json - | jq -c .id
 echo '== of each step'
 printf '%s\n' 0 1 0 >steps/a.csv
 echo 1 >steps/b.csv
