@@ -52,8 +52,11 @@ std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model,
   auto all = dl::eval::choose(
       a.kinds, dl::eval::usual_kinds(model, !a.threshold.empty()), subjects);
   if (a.kinds.empty() && subjects.size() == 1 &&
-      dl::eval::is_forecast(model.data))
+      dl::eval::is_forecast(model.data)) {
+    // Errors of differences are none of the data's.
+    if (dl::eval::predicts_differences(model.data)) all.clear();
     all.emplace_back("forecast");
+  }
   dl::eval::set_forecast(all, subjects, [&](std::int64_t outputs) {
     return dl::eval::forecast_settings(model.data, outputs);
   });
@@ -73,7 +76,10 @@ void evaluate(const dl::nn::Model& model, Result& result,
   dl::tensor::Tensor product;
   std::int64_t first = 0;
   predictor.run(
-      input, [](const dl::data::Metadata&) {},
+      input,
+      [&](const dl::data::Metadata& metadata) {
+        dl::eval::see_stream(result.all, metadata);
+      },
       [&](const dl::data::DataSet& set,
           const std::vector<dl::nn::Prediction>& outputs) {
         dl::eval::see_history(result.all, subjects, model.data, set);

@@ -15,7 +15,10 @@ constexpr double kMaxErrors = 1e100;  // no sum of errors of floats is near it
 constexpr std::array<const char*, 3> kPrefixes = {"", "naive_", "seasonal_"};
 constexpr std::array<const char*, 3> kForecasterNames = {"model", "naive",
                                                          "seasonal naive"};
-constexpr std::size_t kErrorMetrics = 4;  // of each forecaster
+constexpr std::size_t kErrorMetrics = 5;  // of each forecaster
+// Numbers of an output in a baseline: of each naive forecast kMeanErrors, then
+// the mean of the target and that of its square.
+constexpr std::size_t kBaselineNumbers = 8, kMeanErrors = 3;
 
 std::map<std::string, double> settings_of(KindOptions settings,
                                           std::int64_t outputs) {
@@ -50,6 +53,13 @@ void Forecast::Errors::add(double difference, double both) {
   relative.add(both > 0 ? 200 * error / both : 0);
 }
 
+void Forecast::Errors::add(std::span<const double> means) {
+  ++count;
+  absolute.add(means[0]);
+  squared.add(means[1]);
+  relative.add(means[2]);
+}
+
 Forecast::Forecast(const Subject& subject, KindOptions settings)
     : EvaluationBase("forecast", subject,
                      settings_of(settings, subject.outputs)) {
@@ -69,6 +79,31 @@ void Forecast::compare_with(std::vector<float> naive,
   seasonal_ = std::move(seasonal);
 }
 
+void Forecast::set_baseline(std::vector<double> numbers) {
+  baseline_ = numbers.size() == columns_.size() * kBaselineNumbers
+                  ? std::move(numbers)
+                  : std::vector<double>{};
+}
+
+std::span<const double> Forecast::baseline_of(std::size_t column) const {
+  if (baseline_.empty()) return {};
+  return std::span(baseline_).subspan(column * kBaselineNumbers,
+                                      kBaselineNumbers);
+}
+
+// Differences do not tell the numbers.
+void Forecast::put_targets(std::span<const double> targets) {
+  for (std::size_t j = 0; j < targets.size(); ++j) {
+    const auto means = baseline_of(j);
+    if (chain_ > 0 && means.empty()) continue;
+    Column& column = columns_[j];
+    ++column.count;
+    column.target.add(chain_ > 0 ? means[kBaselineNumbers - 2] : targets[j]);
+    column.square.add(chain_ > 0 ? means[kBaselineNumbers - 1]
+                                 : targets[j] * targets[j]);
+  }
+}
+
 void Forecast::add_example(std::span<const float> outputs, const Labels& labels,
                            std::int64_t i) {
   const std::size_t n = outputs.size();
@@ -76,6 +111,7 @@ void Forecast::add_example(std::span<const float> outputs, const Labels& labels,
   for (std::size_t j = 0; j < n; ++j)
     targets[j] = labels.target(i, static_cast<std::int64_t>(j));
   const std::size_t first = static_cast<std::size_t>(i) * n;
+  put_targets(targets);
   put_errors(outputs, targets, 0);
   for (const std::size_t k : {std::size_t{1}, std::size_t{2}}) {
     const std::vector<float>& naive = k == 1 ? naive_ : seasonal_;
@@ -93,40 +129,57 @@ void Forecast::put_errors(std::span<const float> forecast,
   for (std::size_t j = 0; j < targets.size(); ++j) {
     errors[j] = forecast[j] - targets[j];
     if (chain_ > 0 && j >= chain_) errors[j] += errors[j - chain_];
-    if (forecaster == 0 || std::isfinite(errors[j]))
-      columns_[j][forecaster].add(
-          errors[j], std::fabs(forecast[j]) + std::fabs(targets[j]));
+    Errors& own = columns_[j].errors[forecaster];
+    if (forecaster == 0 || std::isfinite(errors[j])) {
+      own.add(errors[j], std::fabs(forecast[j]) + std::fabs(targets[j]));
+      continue;
+    }
+    const auto means = baseline_of(j);
+    const std::size_t at = (forecaster - 1) * kMeanErrors;
+    if (!means.empty() && means[at] >= 0)
+      own.add(means.subspan(at, kMeanErrors));
   }
 }
 
-void Forecast::merge_same(const Evaluation& other) {
-  const auto& same = static_cast<const Forecast&>(other);
-  for (std::size_t j = 0; j < columns_.size(); ++j)
+void Forecast::merge_same(const Evaluation& evaluation) {
+  const auto& same = static_cast<const Forecast&>(evaluation);
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    const Column& other = same.columns_[j];
+    columns_[j].count += other.count;
+    columns_[j].target.add(other.target);
+    columns_[j].square.add(other.square);
     for (std::size_t k = 0; k < kForecasters; ++k) {
-      Errors& own = columns_[j][k];
-      const Errors& more = same.columns_[j][k];
+      Errors& own = columns_[j].errors[k];
+      const Errors& more = other.errors[k];
       own.count += more.count;
       own.absolute.add(more.absolute);
       own.squared.add(more.squared);
       own.relative.add(more.relative);
     }
+  }
   examples_ += same.examples_;
 }
 
 Metrics Forecast::measure(std::size_t column) const {
   Metrics metrics;
+  const Column& own = columns_[column];
+  const auto targets = static_cast<double>(own.count);
+  const double mean = ratio(own.target.value(), targets);
+  const double variance = ratio(own.square.value(), targets) - mean * mean;
   for (std::size_t k = 0; k < kForecasters; ++k) {
-    const Errors& errors = columns_[column][k];
+    const Errors& errors = own.errors[k];
     const auto n = static_cast<double>(errors.count);
     const std::string prefix = kPrefixes[k];
     const double mae = ratio(errors.absolute.value(), n);
     metrics.emplace_back(prefix + "mae", mae);
-    metrics.emplace_back(prefix + "rmse",
-                         std::sqrt(ratio(errors.squared.value(), n)));
+    const double mse = ratio(errors.squared.value(), n);
+    metrics.emplace_back(prefix + "rmse", std::sqrt(mse));
     metrics.emplace_back(prefix + "smape",
                          chain_ > 0 ? std::numeric_limits<double>::quiet_NaN()
                                     : ratio(errors.relative.value(), n));
     metrics.emplace_back(prefix + "mase", ratio(mae, scales_[column]));
+    metrics.emplace_back(prefix + "r2",
+                         variance > 0 ? 1 - mse / variance : kNaN);
   }
   return metrics;
 }
@@ -180,7 +233,7 @@ void Forecast::print(std::ostream& out) const {
     out << ", " << counted(static_cast<std::int64_t>(steps()), "step")
         << " ahead";
   out << ", " << counted(examples_, "example") << "\n\n";
-  Table table = {{"column", "forecast", "mae", "rmse", "smape", "mase"}};
+  Table table = {{"column", "forecast", "mae", "rmse", "smape", "mase", "r2"}};
   const auto rows = [&](const std::string& name, const Metrics& metrics) {
     for (std::size_t k = 0; k < kForecasters; ++k) {
       std::vector<std::string> cells = {k == 0 ? name : "",
@@ -214,39 +267,49 @@ void Forecast::print_steps(std::ostream& out) const {
 }
 
 Json Forecast::state() const {
-  Json all = Json::array();
+  Json all = Json::array(), levels = Json::array();
   for (const Column& column : columns_) {
+    levels.push_back({{"count", column.count},
+                      {"target", column.target.to_string()},
+                      {"square", column.square.to_string()}});
     Json own = Json::array();
-    for (const Errors& errors : column)
+    for (const Errors& errors : column.errors)
       own.push_back({{"count", errors.count},
                      {"absolute", errors.absolute.to_string()},
                      {"squared", errors.squared.to_string()},
                      {"relative", errors.relative.to_string()}});
     all.push_back(std::move(own));
   }
-  return {{"outputs", std::move(all)}, {"examples", examples_}};
+  return {{"outputs", std::move(all)},
+          {"targets", std::move(levels)},
+          {"examples", examples_}};
 }
 
 void Forecast::read_state(const JsonView& state) {
-  state.only({"outputs", "examples"});
+  state.only({"outputs", "targets", "examples"});
   examples_ = state.at("examples").integer(0, kMaxCount);
-  const JsonView all = state.at("outputs");
-  for (std::size_t j = 0; j < columns_.size(); ++j)
+  const auto sum = [](const JsonView& json, const char* key) {
+    const ExactSum read = ExactSum::from_string(json.at(key).string());
+    if (!(std::fabs(read.value()) < kMaxErrors))
+      json.at(key).fail("a sum under 1e100");
+    return read;
+  };
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    const JsonView targets = state.at("targets").at(j);
+    targets.only({"count", "target", "square"});
+    columns_[j].count = targets.at("count").integer(0, kMaxCount);
+    columns_[j].target = sum(targets, "target");
+    columns_[j].square = sum(targets, "square");
     for (std::size_t k = 0; k < kForecasters; ++k) {
-      const JsonView json = all.at(j).at(k);
+      const JsonView json = state.at("outputs").at(j).at(k);
       json.only({"count", "absolute", "squared", "relative"});
-      const auto sum = [&](const char* key) {
-        const ExactSum read = ExactSum::from_string(json.at(key).string());
-        if (!(std::fabs(read.value()) < kMaxErrors))
-          json.at(key).fail("a sum under 1e100");
-        return read;
-      };
-      Errors& errors = columns_[j][k];
+      Errors& errors = columns_[j].errors[k];
       errors.count = json.at("count").integer(0, kMaxCount);
-      errors.absolute = sum("absolute");
-      errors.squared = sum("squared");
-      errors.relative = sum("relative");
+      errors.absolute = sum(json, "absolute");
+      errors.squared = sum(json, "squared");
+      errors.relative = sum(json, "relative");
     }
+  }
 }
 
 }  // namespace dl::eval

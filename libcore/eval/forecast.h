@@ -5,6 +5,7 @@
 //   mae, rmse
 //   smape  mean of 200 |y - t| / (|y| + |t|), in percent; 0 where both are 0
 //   mase   mae / mean error of the seasonal naive forecast of the training data
+//   r2     1 - mse / variance of the targets, of the numbers themselves
 //
 // and the same as naive_mae, ..., seasonal_mae, ...; of several rows ahead also
 // "horizon", mae and rmse of each row, means over the targets.
@@ -37,6 +38,11 @@ class Forecast final : public EvaluationBase {
   // [n, outputs] each, NaN where they say nothing.
   void compare_with(std::vector<float> naive, std::vector<float> seasonal);
 
+  // Means over all examples of the stream whose examples follow, for naive
+  // forecasts and numbers that these do not tell.  numbers: "baseline" of a
+  // recipe's series, dl-recipe(5); empty: unknown.
+  void set_baseline(std::vector<double> numbers);
+
   void print(std::ostream& out) const override;
   void read_state(const JsonView& state) override;
 
@@ -54,15 +60,23 @@ class Forecast final : public EvaluationBase {
     std::int64_t count = 0;
     ExactSum absolute, squared, relative;
     void add(double difference, double both);  // both: |y| + |t|
+    void add(std::span<const double> means);
   };
   static constexpr std::size_t kForecasters = 3;  // model, naive, seasonal
-  using Column = std::array<Errors, kForecasters>;
+  struct Column {
+    std::array<Errors, kForecasters> errors;
+    std::int64_t count = 0;  // of targets
+    ExactSum target, square;
+  };
   Metrics measure(std::size_t column) const;
   // Means over columns first, first + by, ... before end.
   Metrics mean_of(std::size_t first, std::size_t end, std::size_t by) const;
   std::size_t steps() const { return columns_.size() / targets_; }
   void print_steps(std::ostream& out) const;
 
+  void put_targets(std::span<const double> targets);
+  // Numbers of the stream for an output; empty: unknown.
+  std::span<const double> baseline_of(std::size_t column) const;
   void put_errors(std::span<const float> forecast,
                   std::span<const double> targets, std::size_t forecaster);
 
@@ -71,6 +85,7 @@ class Forecast final : public EvaluationBase {
   std::size_t chain_ = 0;  // outputs from a difference to the one it adds to; 0
   std::vector<Column> columns_;
   std::vector<float> naive_, seasonal_;
+  std::vector<double> baseline_;
   std::int64_t examples_ = 0;
 };
 
@@ -78,8 +93,12 @@ class Forecast final : public EvaluationBase {
 // Throws Error: kUsage, its recipe is of no series of numbers.
 std::string forecast_settings(const data::Metadata& known,
                               std::int64_t outputs);
-// Whether it is of such series.
+// Whether it is of such series; and of differences of their numbers.
 bool is_forecast(const data::Metadata& known);
+bool predicts_differences(const data::Metadata& known);
+
+// Tells it what the recipe of a stream knows of its naive forecasts.
+void take_baseline(Forecast& forecast, const data::Metadata& stream);
 
 // Gives it the naive forecasts of these examples, as the model takes them.
 void compare_naive(Forecast& forecast, const data::Metadata& known,

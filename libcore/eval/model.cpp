@@ -71,6 +71,12 @@ void see_history(const Evaluations& all, const Subjects& subjects,
                     subjects[place_of(*evaluation, subjects)].outputs);
 }
 
+void see_stream(const Evaluations& all, const data::Metadata& stream) {
+  for (const auto& evaluation : all)
+    if (auto* forecast = dynamic_cast<Forecast*>(evaluation.get()))
+      take_baseline(*forecast, stream);
+}
+
 void add(const Evaluations& all, const Subjects& subjects,
          const nn::Network& network, const nn::Batch& batch,
          const std::vector<nn::Prediction>& outputs, tensor::Tensor& product) {

@@ -31,6 +31,9 @@ std::vector<std::string> usual_kinds(const nn::Model& model,
 void see_history(const Evaluations& all, const Subjects& subjects,
                  const data::Metadata& known, const data::DataSet& set);
 
+// Tells forecasts among them of the stream whose examples follow.
+void see_stream(const Evaluations& all, const data::Metadata& stream);
+
 // Adds a mini-batch to evaluations of these subjects, each by its output.
 // outputs: as predicted; product: memory for a mask.
 // Throws Error: as Evaluation::add().

@@ -103,6 +103,20 @@ bool is_forecast(const data::Metadata& known) {
   return series_of(known).has_value();
 }
 
+bool predicts_differences(const data::Metadata& known) {
+  const auto series = series_of(known);
+  return series && series->difference > 0;
+}
+
+void take_baseline(Forecast& forecast, const data::Metadata& stream) try {
+  std::vector<double> numbers;
+  if (series_of(stream))
+    numbers = stream.recipe["series"].value("baseline", std::vector<double>{});
+  forecast.set_baseline(std::move(numbers));
+} catch (const Json::exception&) {
+  bad_data("the recipe of the stream is damaged");
+}
+
 std::string forecast_settings(const data::Metadata& known,
                               std::int64_t outputs) {
   const auto series = series_of(known);

@@ -86,8 +86,8 @@ void add_outputs_table(Page& page, const Json& evaluation) {
 
 // As dl-eval prints it.
 void add_forecast(Page& page, const Json& evaluation) {
-  static const std::vector<std::string> names = {"mae", "rmse", "smape",
-                                                 "mase"};
+  static const std::vector<std::string> names = {"mae", "rmse", "smape", "mase",
+                                                 "r2"};
   Cells rows;
   const auto add = [&](const std::string& column, const Json& metrics) {
     for (const auto& [prefix, forecaster] :

@@ -1,6 +1,7 @@
 #include "libcore/vectorize/recipe/raw_examples.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "libcore/base/error.h"
 #include "libcore/vectorize/recipe/recipe_reader.h"
@@ -17,6 +18,8 @@ class RawExamples : public data::Examples {
       : reader_(std::move(reader)),
         log_(std::move(log)),
         recipe_(std::move(recipe)) {
+    if (recipe_.contains("series"))  // of the training data
+      recipe_["series"].erase("baseline");
     take_metadata();
   }
 
@@ -38,7 +41,9 @@ class RawExamples : public data::Examples {
  private:
   void take_metadata() {
     metadata_ = reader_->metadata().decoded();
-    metadata_.recipe = recipe_;
+    const Json own = std::exchange(metadata_.recipe, recipe_);
+    if (recipe_.contains("series") && own["series"].contains("baseline"))
+      metadata_.recipe["series"]["baseline"] = own["series"]["baseline"];
   }
 
   std::string name_ = "the raw data";

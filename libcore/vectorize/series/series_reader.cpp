@@ -13,6 +13,7 @@
 #include "libcore/data/format/decode.h"
 #include "libcore/data/format/windows.h"
 #include "libcore/vectorize/schema.h"
+#include "libcore/vectorize/series/baseline.h"
 #include "libcore/vectorize/series/history.h"
 #include "libcore/vectorize/series/holes.h"
 #include "libcore/vectorize/series/series_share.h"
@@ -45,6 +46,7 @@ class SeriesReading : public Reader {
     for (SeriesRows& series : table_.series)
       filled_ += fill_gaps(series, maker_, settings_);
     if (is_part_of_time) naive_ = naive_errors();
+    const Baseline baseline(table_, maker_, settings_);
     for (SeriesRows& series : table_.series) {
       put_differences(series, maker_, settings_.difference);
       put_lags(series, maker_, 0, series.rows());
@@ -52,6 +54,8 @@ class SeriesReading : public Reader {
     places_ = window_places(table_, maker_.width(), metadata_.schema,
                             settings_.stride, begin, !options.labels);
     metadata_.recipe = resolved(recipe);
+    if (baseline.is_wanted() && options.labels)
+      metadata_.recipe["series"]["baseline"] = baseline.numbers(places_);
     if (has_ids_) metadata_.schema["id"] = id_field();
     plain_ = metadata_.decoded().schema;
     windows_ = windows_of_record();

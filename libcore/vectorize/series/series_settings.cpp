@@ -73,7 +73,14 @@ const std::vector<RecipeKey>& all_series_keys() {
       {.name = "naive",
        .kind = KeyKind::kNumbers,
        .doc = "For each target the mean error of the seasonal naive forecast "
-              "of the training data, found in these."}};
+              "of the training data, found in these."},
+      {.name = "baseline",
+       .kind = KeyKind::kNumbers,
+       .doc = "Errors of the naive forecasts on the windows of the stream, "
+              "where *season* is longer than *window*, or with *difference*: "
+              "of each output absolute, squared and *smape*, naive and "
+              "seasonal, then mean and mean square of the target; -1 is none. "
+              "Found in the data."}};
   return keys;
 }
 

@@ -44,7 +44,8 @@ Time border_of(const SeriesTable& table, double share) {
 
 // In an order by hash, so that neighbors in the input, which may be alike, are
 // in different shares.
-std::set<std::string> keys_of_share(const SeriesTable& table, const Share& share) {
+std::set<std::string> keys_of_share(const SeriesTable& table,
+                                    const Share& share) {
   std::vector<std::pair<std::uint64_t, std::string>> all;
   for (const SeriesRows& series : table.series)
     all.emplace_back(io::digest(std::as_bytes(std::span(series.key))),
@@ -80,10 +81,10 @@ void keep_rows(SeriesRows& series, std::size_t width, std::size_t begin,
 Time take_share(SeriesTable& table, std::size_t width, const Share& share) {
   if (share.cut == SeriesCut::kKey) {
     const auto all = std::ssize(table.series);
-    std::erase_if(table.series,
-                  [keys = keys_of_share(table, share)](const SeriesRows& series) {
-                    return !keys.contains(series.key);
-                  });
+    std::erase_if(table.series, [keys = keys_of_share(table, share)](
+                                    const SeriesRows& series) {
+      return !keys.contains(series.key);
+    });
     if (table.series.empty())
       bad_data("--split-by key: no series falls into a part, of " +
                std::to_string(all) + ": want fewer parts");

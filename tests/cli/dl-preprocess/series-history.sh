@@ -51,6 +51,18 @@ for by in 1 2; do
 done
 dl-eval --model by.safetensors by.dls --evaluate forecast | sed -n '/model/,/seasonal/p' | cut -c 1-30
 dl-eval --merge by.json plain.json | grep difference
+echo '== R2 and baselines of differences are those of the numbers; a season may be longer than the window'
+jq -c '.evaluations[0].metrics | [.naive_r2, .seasonal_r2 | . * 1000 | round]' plain.json by.json
+dl-eval --model by.safetensors by.dls --json | jq -c '[.evaluations[].kind]'
+dl-eval --model by.safetensors --raw two.csv --json | jq -c '.evaluations[0].metrics | [.examples, .naive_mae, .seasonal_mae]'
+for window in 4 9; do
+  series --window $window --horizon 3 --season 8 --label v --time t --key k --split train=0.7,test=0.3 two.csv \
+    -o season.dls --force
+  sed "s/2, 1/$window, 1/" net.json >season.json
+  train season.json season-train.dls season.safetensors
+  dl-eval --model season.safetensors season-test.dls --evaluate forecast --json |
+    jq -c '.evaluations[0].metrics | [.examples, .naive_mae, .seasonal_mae, .seasonal_smape]'
+done
 
 echo '== what is wrong'
 status() { "$@" && echo "no error: $*" || echo "status $?"; }

@@ -9,7 +9,7 @@ learn() { # NAME OPTION...
   dl-eval --model "$1.safetensors" --json "$1-test.dls" >"$1-report.json"
 }
 better() { # NAME SHARE: the error is at most that share of the better baseline's
-  jq --argjson share "$2" '.evaluations[1].metrics | .mae < $share * ([.naive_mae, .seasonal_mae] | min)' "$1-report.json"
+  jq --argjson share "$2" '.evaluations[-1].metrics | .mae < $share * ([.naive_mae, .seasonal_mae] | min)' "$1-report.json"
 }
 examples=$DL_TEST_ROOT/scripts/share/examples
 learn sun --window 11 --horizon 11 --season 11 --label sunspots --time year "$examples/sunspots.csv"

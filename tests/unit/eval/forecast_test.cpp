@@ -123,6 +123,41 @@ TEST_CASE("a naive forecast may be unknown") {
   CHECK(std::isnan(made->metric("mase")));
 }
 
+TEST_CASE("a stream may know errors of naive forecasts that windows do not") {
+  data::Metadata longer = known();
+  longer.recipe["series"]["season"] = 5;  // longer than the window
+  const auto evaluate = [&](const Json& baseline) {
+    auto made =
+        make_evaluation("forecast:" + forecast_settings(longer, 2), subject());
+    auto& forecast = dynamic_cast<Forecast&>(*made);
+    data::Metadata stream = longer;
+    stream.recipe["series"]["baseline"] = baseline;
+    take_baseline(forecast, stream);
+    compare_naive(forecast, longer, windows(), 2);
+    made->add(make_tensor<float>({4, 0, 8, 10}, 2),
+              make_tensor<float>({2, 0, 8, 6}, 2), nullptr);
+    return made;
+  };
+  const auto made =
+      evaluate({9, 9, 9, 2, 5, 30, 5, 34, 9, 9, 9, -1, -1, -1, 3, 18});
+  CHECK(made->metric("naive_mae/v+1") == 1.5);  // of the window
+  CHECK(made->metric("seasonal_mae/v+1") == 2);
+  CHECK(made->metric("seasonal_rmse/v+1") == Approx(std::sqrt(5)));
+  CHECK(made->metric("seasonal_smape/v+1") == 30);
+  CHECK(std::isnan(made->metric("seasonal_mae/v+2")));
+  CHECK(made->metric("r2/v+1") == Approx(1 - 2.0 / 9));
+  CHECK(std::isnan(evaluate({1, 2})->metric("seasonal_mae/v+1")));
+  CHECK_THROWS_AS(evaluate("much"), Error);
+  // It alone knows the numbers that differences are from.
+  longer.recipe["series"]["difference"] = 1;
+  const auto levels =
+      evaluate({9, 90, 9, 2, 5, 30, 5, 34, 9, 9, 9, 3, 9, 1, 3, 18});
+  CHECK(levels->metric("r2/v+1") == Approx(1 - 2.0 / 9));
+  CHECK(std::isnan(evaluate({1})->metric("r2/v+1")));
+  CHECK(predicts_differences(longer));
+  CHECK(!predicts_differences(known()));
+}
+
 TEST_CASE("forecasts are of series of numbers") {
   const auto fault = [](const Json& recipe) {
     data::Metadata metadata;
