@@ -37,25 +37,19 @@ def run(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def network(window, horizon, seed):
-    return {"seed": seed, "input": {"shape": [window, 1]},
-            "updater": {"type": "adam", "learning_rate": 0.003},
-            "weight_init": "zero", "regularization": {"l2": 0.0001},
-            "layers": [{"type": "flatten"},
-                       {"type": "output", "units": horizon, "activation": "identity",
-                        "loss": "mean_squared_error"}]}
-
-
 def ours(name, seed):
     file, when, what, season, window, options, _ = SERIES[name]
     run("dl-preprocess", "-q", "series", "--window", str(window), "--horizon", str(season),
         "--season", str(season), "--label", what, "--time", when, *options,
-        "--split", "train=0.8,test=0.2", os.path.join(FOLDER, file), "-o", "s.dls", "--force")
+        "--split", "train=0.8,test=0.2", "--network", "net.json", os.path.join(FOLDER, file),
+        "-o", "s.dls", "--force")
     run("dl-shard", "-q", "--force", "--shuffle", "-o", "s", "s-train.dls")
+    with open("net.json", encoding="utf-8") as file:
+        net = json.load(file)
     with open("net.json", "w", encoding="utf-8") as out:
-        json.dump(network(window, season, seed), out)
-    run("dl-master", "-q", "--net", "net.json", "--data", "s-000.dls", "--normalize", "standardize",
-        "--normalize-targets", "standardize", "--local", "1", "--batch", "32", "--epochs", "300", "--fresh", "--run", "run",
+        json.dump({**net, "seed": seed}, out)
+    run("dl-master", "-q", "--net", "net.json", "--data", "s-000.dls", "--local", "1", "--batch", "32",
+        "--epochs", str(net["updater"]["learning_rate"]["limit"]), "--fresh", "--run", "run",
         "-o", "m.safetensors")
     report = json.loads(run("dl-eval", "--model", "m.safetensors", "--evaluate", "forecast",
                             "--json", "s-test.dls"))

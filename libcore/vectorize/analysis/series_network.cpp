@@ -10,7 +10,7 @@ namespace dl::vectorize {
 namespace {
 
 constexpr std::int64_t kHiddenUnits = 100;
-constexpr double kDropout = 0.1;
+constexpr double kDropout = 0.3;  // series are short
 
 Json node_of(const std::string& name, const std::string& type, const Json& from,
              const Json& settings = Json::object()) {

@@ -47,6 +47,7 @@ Time border_of(const SeriesTable& table, double share) {
 std::set<std::string> keys_of_share(const SeriesTable& table,
                                     const Share& share) {
   std::vector<std::pair<std::uint64_t, std::string>> all;
+  all.reserve(table.series.size());
   for (const SeriesRows& series : table.series)
     all.emplace_back(io::digest(std::as_bytes(std::span(series.key))),
                      series.key);
