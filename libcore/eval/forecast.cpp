@@ -80,9 +80,12 @@ void Forecast::compare_with(std::vector<float> naive,
 }
 
 void Forecast::set_baseline(std::vector<double> numbers) {
-  baseline_ = numbers.size() == columns_.size() * kBaselineNumbers
-                  ? std::move(numbers)
-                  : std::vector<double>{};
+  constexpr double kMost = 1e80;
+  const bool fits = numbers.size() == columns_.size() * kBaselineNumbers &&
+                    std::ranges::all_of(numbers, [](double number) {
+                      return std::fabs(number) < kMost;
+                    });
+  baseline_ = fits ? std::move(numbers) : std::vector<double>{};
 }
 
 std::span<const double> Forecast::baseline_of(std::size_t column) const {

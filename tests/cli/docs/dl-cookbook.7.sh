@@ -85,6 +85,8 @@ small_network animals.json
 ln -s "$examples/crossval" .blocks/bin/crossval
 run_next 'crossval'
 awk 'NR <= 3 && $1 != "examples" { print $1 }' .blocks/"$next".out
+run_next 'crossval --earlier'
+awk '$1 ~ /^(seasonal_)?mae$/ && $2 == "forecast" { print $1, $5 }' .blocks/"$next".out
 run_next '.updater.learning_rate'
 awk -F '\t' '$1 ~ /^[01]/ { ++n } END { print n " accuracies" }' .blocks/"$next".out
 

@@ -148,6 +148,8 @@ TEST_CASE("a stream may know errors of naive forecasts that windows do not") {
   CHECK(made->metric("r2/v+1") == Approx(1 - 2.0 / 9));
   CHECK(std::isnan(evaluate({1, 2})->metric("seasonal_mae/v+1")));
   CHECK_THROWS_AS(evaluate("much"), Error);
+  CHECK(std::isnan(evaluate(Json(std::vector<double>(16, 1e200)))
+                       ->metric("seasonal_mae/v+1")));
   // It alone knows the numbers that differences are from.
   longer.recipe["series"]["difference"] = 1;
   const auto levels =
