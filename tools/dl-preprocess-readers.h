@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "libcore/base/json.h"
-#include "libcore/base/parallel.h"
 #include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/reader.h"
 #include "libcore/vectorize/series/ts_file.h"
@@ -18,10 +17,6 @@
 #include "tools/dl-preprocess-outputs.h"
 #include "tools/dl-preprocess-series.h"
 #include "tools/dl-preprocess-table.h"
-
-inline int threads_of(const Args& a) {
-  return static_cast<int>(a.threads > 0 ? a.threads : dl::available_cores());
-}
 
 inline std::unique_ptr<dl::vectorize::Reader> open_reader(
     const Args& a, const std::vector<std::string>& inputs, const Output& output,

@@ -13,6 +13,7 @@
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/base/number_format.h"
+#include "libcore/base/parallel.h"
 #include "libcore/cli/tool.h"
 #include "libcore/io/standard_input_file.h"
 #include "libcore/vectorize/analysis/infer_table.h"
@@ -78,6 +79,10 @@ inline void report_shape(const dl::vectorize::Reader& reader) {
                      field->second.shape.to_string() + "}");
 }
 
+inline int threads_of(const Args& a) {
+  return static_cast<int>(a.threads > 0 ? a.threads : dl::available_cores());
+}
+
 inline dl::vectorize::InferredTable inferred_table(
     const Args& a, const std::vector<std::string>& inputs) {
   dl::vectorize::BadRecords bad(a.max_bad);
@@ -89,7 +94,8 @@ inline dl::vectorize::InferredTable inferred_table(
        .decimal = a.decimal,
        .encoding = a.csv.encoding,
        .widths = a.widths,
-       .na = a.csv.na},
+       .na = a.csv.na,
+       .threads = threads_of(a)},
       bad);
 }
 
@@ -106,17 +112,23 @@ inline dl::vectorize::ProposedRecipe proposed_recipe(
   return propose_recipe(table.profile, choices_of(a), table.source);
 }
 
-// The recipe that the rows ask for, which is told; unfitted.
-inline dl::Json inferred_recipe(const Args& a,
-                                const std::vector<std::string>& inputs) {
+inline void check_label(const Args& a) {
   if (a.csv.label.empty())
     dl::bad_usage("table wants --label COLUMN, the one to predict; or none");
-  const auto table = inferred_table(a, inputs);
+}
+
+// The recipe that the rows ask for, which is told; unfitted.
+inline dl::vectorize::Recipe inferred_recipe(
+    const Args& a, const dl::vectorize::InferredTable& table) {
   const auto proposed = proposed_recipe(a, table);
   report_columns(table, proposed);
-  const auto recipe = dl::vectorize::Recipe::from_json(
-      proposed.recipe, "the recipe", dl::Code::kBug);
-  return recipe.to_json(true);
+  return dl::vectorize::Recipe::from_json(proposed.recipe, "the recipe",
+                                          dl::Code::kBug);
+}
+inline dl::Json inferred_recipe(const Args& a,
+                                const std::vector<std::string>& inputs) {
+  check_label(a);
+  return inferred_recipe(a, inferred_table(a, inputs)).to_json(true);
 }
 
 // A recipe with all that it learns of the rows; of series that are split, of
@@ -138,9 +150,17 @@ inline dl::vectorize::Recipe fitted(const dl::vectorize::Recipe& recipe,
 // The recipe of a table.
 inline dl::vectorize::Recipe fitted_table(
     const Args& a, const std::vector<std::string>& inputs) {
-  return fitted(dl::vectorize::Recipe::from_json(inferred_recipe(a, inputs),
-                                                 "the recipe", dl::Code::kBug),
-                a, inputs);
+  check_label(a);
+  const auto table = inferred_table(a, inputs);
+  const auto recipe = dl::vectorize::Recipe::from_json(
+      inferred_recipe(a, table).to_json(true), "the recipe", dl::Code::kBug);
+  // Other texts than those of CSV may have blanks around them.
+  if (table.source.at("type") != "csv" || !is_to_be_fitted(recipe))
+    return fitted(recipe, a, inputs);
+  dl::vectorize::BadRecords bad(a.max_bad);
+  return dl::vectorize::Recipe::from_json(
+      fit_recipe(recipe, inputs, table.profile, bad), "the recipe",
+      dl::Code::kBug);
 }
 
 #endif  // DL_TOOLS_DL_PREPROCESS_TABLE_H_

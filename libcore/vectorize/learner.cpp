@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t kMostTexts = 1 << 20;
 constexpr int kLowest = -1074, kDigitBits = 32;
+// Values between two carries.
+constexpr std::int64_t kMostOpen = 1 << 28;
 
 }  // namespace
 
@@ -46,9 +48,9 @@ void TextCounts::merge(const JsonView& state, std::int64_t records) {
   }
 }
 
-void FixedSum::add(double value) {
-  put(value);
-  ++count_;
+void FixedSum::add(double value, std::int64_t times) {
+  count_ += times;
+  for (; times > 0; times -= kMostOpen) put(value, std::min(times, kMostOpen));
 }
 
 // The product and what its rounding took.
@@ -72,7 +74,10 @@ void FixedSum::add_multiple(const FixedSum& other, double factor) {
   }
 }
 
-void FixedSum::put(double value) {
+// times: up to kMostOpen.
+void FixedSum::put(double value, std::int64_t times) {
+  if (open_ + times > kMostOpen) carry();
+  open_ += times;
   int exponent = 0;
   // value = whole * 2^exponent
   const auto whole =
@@ -82,19 +87,18 @@ void FixedSum::put(double value) {
   std::int64_t rest = whole;
   for (; exponent < kLowest; ++exponent) rest /= 2;
   const auto place = static_cast<std::size_t>(exponent - kLowest);
-  const std::int64_t sign = rest < 0 ? -1 : 1;
-  const auto bits = static_cast<std::uint64_t>(rest * sign);
+  const bool is_negative = rest < 0;
+  const std::int64_t factor = is_negative ? -times : times;
+  const auto bits = static_cast<std::uint64_t>(is_negative ? -rest : rest);
   constexpr std::uint64_t kDigit = 0xffffffff;
   const std::size_t shift = place % kDigitBits;
   const std::uint64_t low = (bits & kDigit) << shift;
   const std::uint64_t high = (bits >> kDigitBits) << shift;
   std::int64_t* digits = &digits_[place / kDigitBits];
-  digits[0] += sign * static_cast<std::int64_t>(low & kDigit);
+  digits[0] += factor * static_cast<std::int64_t>(low & kDigit);
   digits[1] +=
-      sign * static_cast<std::int64_t>((low >> kDigitBits) + (high & kDigit));
-  digits[2] += sign * static_cast<std::int64_t>(high >> kDigitBits);
-  constexpr int kMost = 1 << 28;
-  if (++open_ == kMost) carry();
+      factor * static_cast<std::int64_t>((low >> kDigitBits) + (high & kDigit));
+  digits[2] += factor * static_cast<std::int64_t>(high >> kDigitBits);
 }
 
 // Brings every digit but the last into 0..2^32-1.

@@ -21,12 +21,21 @@
 
 namespace dl::vectorize {
 
+struct TableProfile;
+
 class Learner {
  public:
   virtual ~Learner() = default;
   // Throws Error: kData, there is nothing to learn from the record, of which
   // nothing was taken then.
   virtual void see(const Record& record) = 0;
+  // Learns from all rows of a table that was looked at before; false: too
+  // little is known of its columns, and nothing was learnt.
+  // Throws Error: kData, there is nothing to learn from a value.
+  virtual bool learn(const TableProfile& table) {
+    static_cast<void>(table);
+    return false;
+  }
   // All that was learnt, for merge().
   virtual Json state() const = 0;
   // Adds what another learner of the same settings learnt of so many records.
@@ -57,7 +66,7 @@ class TextCounts {
 // A sum of finite doubles without rounding, whatever their order.
 class FixedSum {
  public:
-  void add(double value);
+  void add(double value, std::int64_t times = 1);
   // Adds a * b without rounding, as one value.
   void add_product(double a, double b);
   // Adds the sum of others, times a factor, without counting them.
@@ -70,14 +79,14 @@ class FixedSum {
              double most = std::numeric_limits<float>::max());
 
  private:
-  void put(double value);
+  void put(double value, std::int64_t times = 1);
   void carry();
   bool make_positive();
   // Digits of 32 bits from 2^-1074 on, each with a sign of its own.
   static constexpr std::size_t kDigits = 68;
   std::array<std::int64_t, kDigits> digits_{};
   std::int64_t count_ = 0;
-  int open_ = 0;  // values that were added since the last carry()
+  std::int64_t open_ = 0;  // values that were added since the last carry()
 };
 
 // Mean and variance of numbers, without rounding but of the results.

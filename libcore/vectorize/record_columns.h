@@ -60,6 +60,7 @@ class TextArena {
   std::string_view keep(std::string_view text);
   // Forgets all texts; memory stays for the next ones.
   void clear();
+  bool empty() const { return chunks_.size() < 2 && used_ == 0; }
 
  private:
   struct Chunk {
@@ -142,6 +143,8 @@ class RecordColumns {
       const Names& names, const std::shared_ptr<const void>& owner);
   // Holds all texts itself from now on.
   void detach();
+  // Whether some of its texts live no longer than its present values.
+  bool holds_texts() const { return own_ || (short_ && !short_->empty()); }
   std::size_t bytes() const;  // of the texts
 
  private:

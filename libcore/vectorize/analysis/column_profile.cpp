@@ -168,6 +168,7 @@ void ColumnProfile::see_number(double value, std::int64_t times) {
   const double before = value - mean_;
   mean_ += before * weight / static_cast<double>(numbers_);
   squares_ += before * weight * (value - mean_);
+  sum_.add(value, times);
   quantiles_.add(value, times);
 }
 

@@ -5,6 +5,7 @@
 #define DL_LIBCORE_VECTORIZE_ANALYSIS_COLUMN_PROFILE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "libcore/base/json.h"
 #include "libcore/vectorize/analysis/quantiles.h"
 #include "libcore/vectorize/analysis/value_counts.h"
+#include "libcore/vectorize/learner.h"
 
 namespace dl::vectorize {
 
@@ -68,6 +70,13 @@ class ColumnProfile {
   // The values that occur most often, with their counts; of as many, in byte
   // order.  Of the first kMostValues different ones; of more numbers, none.
   std::vector<std::pair<std::string, std::int64_t>> top(std::size_t most) const;
+  // Gives each different value with its rows, in the order in which they came;
+  // is_counted().
+  void each_value(const std::function<void(std::string_view text,
+                                           std::int64_t times)>& take) const {
+    for (const ValueCounts::Entry& entry : values_.entries())
+      take(entry.text, entry.count);
+  }
   // All values: numbers by their size, else in byte order.
   std::vector<std::string> sorted_values() const;
 
@@ -77,6 +86,11 @@ class ColumnProfile {
   double mean() const { return mean_; }
   double deviation() const;  // of the population
   std::int64_t zeros() const { return zeros_; }
+  // The sum of a column of numbers, but for strays(), which merge() and state()
+  // lack; null: of another one.
+  const FixedSum* sum() const {
+    return are_nearly_numbers() && sum_.count() == numbers_ ? &sum_ : nullptr;
+  }
   // Integers that a double rounds.
   bool has_long_integers() const { return has_long_integers_; }
   const Quantiles& quantiles() const { return quantiles_; }
@@ -130,6 +144,7 @@ class ColumnProfile {
   double min_ = 0, max_ = 0, mean_ = 0, squares_ = 0, first_ = 0, last_ = 0;
   // Each number is one more than that before it; first_ and last_ are of these.
   bool counts_up_ = true, has_order_ = false;
+  FixedSum sum_;
   Quantiles quantiles_;
   ValueCounts values_;
   Others no_numbers_, no_dates_;

@@ -150,7 +150,7 @@ InferredTable infer_table(const TableInput& input, BadRecords& bad) {
       [&](Level, const std::string& line) { table.sentences.push_back(line); });
   std::vector<std::string> words = split_list(input.na, "--na");
   std::erase(words, "");
-  table.profile = profile_table(*source, std::move(words), bad);
+  table.profile = profile_table(*source, std::move(words), bad, input.threads);
   return table;
 }
 

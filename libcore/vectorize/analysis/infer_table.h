@@ -22,6 +22,7 @@ struct TableInput {
   std::string encoding;             // of CSV; "": UTF-8
   std::string widths;  // of columns, as the option has them; "": CSV
   std::string na;      // words that count as missing, separated by commas
+  int threads = 1;
 };
 
 struct InferredTable {

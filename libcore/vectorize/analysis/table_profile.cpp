@@ -1,13 +1,23 @@
 #include "libcore/vectorize/analysis/table_profile.h"
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
-#include <unordered_set>
+#include <span>
+#include <utility>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
+#include "libcore/base/parallel.h"
+#include "libcore/vectorize/analysis/digest_set.h"
+#include "libcore/vectorize/analysis/row_texts.h"
+#include "libcore/vectorize/table/word_set.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -15,11 +25,10 @@ namespace {
 
 class TableProfiling {
  public:
-  explicit TableProfiling(std::vector<std::string> missing_words) {
+  TableProfiling(std::vector<std::string> missing_words, int threads)
+      : missing_(missing_words), team_(threads) {
     table_.missing_words = std::move(missing_words);
-    missing_.insert(table_.missing_words.begin(), table_.missing_words.end());
-    for (const std::string& word : missing_)
-      longest_missing_ = std::max(longest_missing_, word.size());
+    missing_.add("");
   }
 
   // Columns in the order of a file, those of files behind it after them.
@@ -31,38 +40,49 @@ class TableProfiling {
       table_.columns[place_of_column(name)].declare_words();
   }
 
-  void see(const Record& record) {
-    if (record.columns.names() != names_ ||
-        record.columns.size() != places_of_record_.size())
-      place(record);
-    if (placed_ < table_.columns.size())
-      seen_.assign(table_.columns.size(), false);
-    const bool compares = table_.rows < TableProfile::kMostCompared;
-    std::uint64_t digest = 0;
-    for (std::size_t i = 0; i < record.columns.size(); ++i) {
-      const std::size_t place = places_of_record_[i];
-      if (place == kNoPlace) continue;
-      const std::string_view text = trim(record.columns.value(i));
-      const std::uint64_t own = value_digest(text);
-      table_.columns[place].see(text, is_missing(text), own);
-      // The sum does not depend on the order of the columns.
-      const std::uint64_t salted = own ^ salts_[place];
-      if (compares) digest += salted * (salted >> 32 | 1);
-      if (!seen_.empty()) seen_[place] = true;
+  // Sees all rows of a source: blocks of them are read side by side, then their
+  // columns, so that each column sees its rows in their order.
+  void see(RecordSource& source, BadRecords& bad) {
+    const std::size_t most =
+        source.gives_rows() ? static_cast<std::size_t>(team_.size()) : 1;
+    for (NextRows next(source);;) {
+      std::vector<std::unique_ptr<RecordSource::Rows>> cut;
+      std::exception_ptr error;  // comes behind what was cut
+      try {
+        while (cut.size() < most)
+          if (auto rows = next())
+            cut.push_back(std::move(rows));
+          else
+            break;
+      } catch (...) {
+        error = std::current_exception();
+      }
+      if (cut.empty() && !error) return;
+      std::vector<std::optional<RowTexts>> blocks(cut.size());
+      side_by_side(cut.size(), [&](std::size_t i) {
+        blocks[i].emplace(std::move(cut[i]));
+      });
+      see(blocks, bad);
+      if (error) std::rethrow_exception(error);
     }
-    if (compares && !digests_.insert(digest).second) ++table_.duplicates;
-    for (std::size_t i = 0; i < seen_.size(); ++i)
-      if (!seen_[i]) table_.columns[i].see("", true);
-    seen_.clear();
-    ++table_.rows;
   }
 
   TableProfile take() && {
-    for (ColumnProfile& column : table_.columns) column.settle();
+    side_by_side(table_.columns.size(),
+                 [&](std::size_t i) { table_.columns[i].settle(); });
+    table_.repeated_input = repeated_input();
     return std::move(table_);
   }
 
  private:
+  void side_by_side(std::size_t count,
+                    const std::function<void(std::size_t)>& work) {
+    std::atomic<std::size_t> next = 0;
+    team_.run([&](int) {
+      for (std::size_t i = next++; i < count; i = next++) work(i);
+    });
+  }
+
   std::size_t place_of_column(const std::string& name) {
     const auto [found, is_new] = places_.emplace(name, table_.columns.size());
     if (!is_new) return found->second;
@@ -71,47 +91,101 @@ class TableProfiling {
     return found->second;
   }
 
-  // Where the columns of records with these names go.
-  void place(const Record& record) {
-    names_ = record.columns.names();
-    places_of_record_.clear();
-    placed_ = 0;
-    for (std::size_t i = 0; i < record.columns.size(); ++i)
-      places_of_record_.push_back(
-          record.columns.name(i) == kPlaceColumn
-              ? kNoPlace
-              : place_of_column(record.columns.name(i)));
-    for (const std::size_t place : places_of_record_)
-      placed_ += place == kNoPlace ? 0 : 1;
-    for (std::size_t i = salts_.size(); i < table_.columns.size(); ++i)
-      salts_.push_back(value_digest(table_.columns[i].name()));
+  void see(const std::vector<std::optional<RowTexts>>& blocks,
+           BadRecords& bad) {
+    // Cells of each column, by block; null: it has none there.
+    std::vector<std::vector<const RowTexts::Column*>> cells(
+        table_.columns.size());
+    std::int64_t rows = 0, compared = table_.rows;
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      for (const RowTexts::Column& column : blocks[b]->columns()) {
+        if (column.name == kPlaceColumn) continue;
+        const std::size_t place = place_of_column(column.name);
+        if (place >= cells.size()) cells.resize(place + 1);
+        cells[place].resize(blocks.size());
+        cells[place][b] = &column;
+      }
+      rows += blocks[b]->rows();
+      for (const std::string& problem : blocks[b]->problems()) bad.add(problem);
+      if (blocks[b]->error()) std::rethrow_exception(blocks[b]->error());
+    }
+    // The last task is the longest one of many tables, and begins first.
+    side_by_side(cells.size() + 1, [&](std::size_t i) {
+      if (i > 0) return see_column(i - 1, cells[i - 1], blocks);
+      for (const auto& block : blocks) {
+        compared +=
+            compare(block->digests(), TableProfile::kMostCompared - compared);
+        enter_input(*block);
+      }
+    });
+    table_.rows += rows;
   }
 
-  bool is_missing(std::string_view text) const {
-    return text.empty() ||
-           (text.size() <= longest_missing_ && missing_.contains(text));
+  // Compares no more rows than that with all before them.
+  std::int64_t compare(std::span<const std::uint64_t> digests,
+                       std::int64_t most) {
+    digests = digests.first(static_cast<std::size_t>(
+        std::clamp<std::int64_t>(most, 0, std::ssize(digests))));
+    table_.duplicates += digests_.add(digests);
+    return std::ssize(digests);
   }
 
-  static constexpr std::size_t kNoPlace = static_cast<std::size_t>(-1);
+  // Whether rows of inputs are all the same shows in their digests.
+  void enter_input(const RowTexts& rows) {
+    if (inputs_.empty() || inputs_.back().name != rows.input() ||
+        rows.line() <= inputs_.back().line)
+      inputs_.push_back({rows.input(), 0, 0, 0});
+    InputRows& input = inputs_.back();
+    input.line = rows.line();
+    input.rows += rows.rows();
+    constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;  // odd
+    for (const std::uint64_t digest : rows.digests())
+      input.digest = (input.digest ^ digest) * kFactor;
+  }
+  std::string repeated_input() const {
+    std::set<std::pair<std::int64_t, std::uint64_t>> seen;
+    for (const InputRows& input : inputs_)
+      if (input.rows > 0 && !seen.emplace(input.rows, input.digest).second)
+        return input.name;
+    return "";
+  }
+
+  void see_column(std::size_t place,
+                  const std::vector<const RowTexts::Column*>& cells,
+                  const std::vector<std::optional<RowTexts>>& blocks) {
+    ColumnProfile& column = table_.columns[place];
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+      if (b < cells.size() && cells[b] != nullptr)
+        for (const auto& [text, digest] : cells[b]->cells)
+          column.see(text, missing_.contains(text), digest);
+      else
+        column.see_missing(blocks[b]->rows());
+  }
+
+  struct InputRows {
+    std::string name;
+    std::int64_t line, rows;  // that was seen last, and how many
+    std::uint64_t digest;
+  };
 
   TableProfile table_;
-  std::unordered_set<std::uint64_t> digests_;
-  RecordColumns::Names names_;  // of the record before
-  std::vector<std::size_t> places_of_record_;
-  std::size_t placed_ = 0;            // of them that are columns
-  std::vector<std::uint64_t> salts_;  // of the columns
-  std::vector<bool> seen_;            // columns, where a record lacks some
-  std::size_t longest_missing_ = 0;
+  std::vector<InputRows> inputs_;
+  DigestSet digests_;
   std::map<std::string, std::size_t, std::less<>> places_;
-  std::set<std::string, std::less<>> missing_;
+  WordSet missing_;
+  ThreadTeam team_;
 };
 
 }  // namespace
 
+const ColumnProfile* TableProfile::find(const std::string& name) const {
+  const auto found = std::ranges::find(columns, name, &ColumnProfile::name);
+  return found == columns.end() ? nullptr : &*found;
+}
+
 const ColumnProfile& TableProfile::find(const std::string& word,
                                         const char* option) const {
-  const auto found = std::ranges::find(columns, word, &ColumnProfile::name);
-  if (found != columns.end()) return *found;
+  if (const ColumnProfile* found = find(word)) return *found;
   std::int64_t number = 0;
   const std::int64_t count = std::ssize(columns);
   if (parse_integer(word, number) && number != 0 && number <= count &&
@@ -169,15 +243,11 @@ TableProfile TableProfile::of_state(const JsonView& json) {
 
 TableProfile profile_table(RecordSource& source,
                            std::vector<std::string> missing_words,
-                           BadRecords& bad) {
-  TableProfiling profiling(std::move(missing_words));
+                           BadRecords& bad, int threads) {
+  TableProfiling profiling(std::move(missing_words), threads);
   profiling.add(source.columns());
   profiling.declare_words(source.words());
-  for (Record record; source.next(record);)
-    if (record.problem.empty())
-      profiling.see(record);
-    else
-      bad.add(record.place() + ": " + record.problem);
+  profiling.see(source, bad);
   TableProfile table = std::move(profiling).take();
   if (table.rows == 0) bad_data("there is no row in the table");
   return table;

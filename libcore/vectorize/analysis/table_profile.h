@@ -19,9 +19,13 @@ struct TableProfile {
   // Rows that are the same as one before, of the first kMostCompared rows.
   static constexpr std::int64_t kMostCompared = 1 << 20;
   std::int64_t duplicates = 0;
+  // An input of the same rows as one before it, "'a.csv'"; "": none is known.
+  std::string repeated_input = {};
   std::vector<std::string> missing_words;
   std::vector<ColumnProfile> columns;  // in the order of the table
 
+  // Null: there is no column of that name.
+  const ColumnProfile* find(const std::string& name) const;
   // The column that a name, or a number from 1 (-1: the last), means.
   // Throws Error: kUsage, "--id: there is no column ...".
   const ColumnProfile& find(const std::string& word, const char* option) const;
@@ -35,11 +39,12 @@ struct TableProfile {
   static TableProfile of_state(const JsonView& json);
 };
 
-// missing_words: beside an empty field.
+// missing_words: beside an empty field.  The profile does not depend on the
+// number of threads.
 // Throws Error: kData, the table has no rows; what the source throws.
 TableProfile profile_table(RecordSource& source,
                            std::vector<std::string> missing_words,
-                           BadRecords& bad);
+                           BadRecords& bad, int threads);
 
 }  // namespace dl::vectorize
 

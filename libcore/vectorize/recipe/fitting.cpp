@@ -24,6 +24,7 @@ class Learning {
         learners_.push_back(part.type->fit == nullptr
                                 ? nullptr
                                 : part.type->fit(part.settings()));
+    knows_.resize(learners_.size());
   }
 
   bool any() const {
@@ -48,13 +49,23 @@ class Learning {
     std::size_t i = 0;
     for (const RecipeTensor& tensor : recipe_.tensors)
       for (const RecipePart& part : tensor.parts) try {
-          if (const auto& learner = learners_[i++]) learner->see(record);
+          const std::size_t own = i++;
+          if (learners_[own] && !knows_[own]) learners_[own]->see(record);
         } catch (Error& e) {
           if (e.code() == Code::kConfig) e.add_context(part.place);
           throw;
         }
     ++records_;
   }
+  // Learns what it can from a table that was looked at; whether that is all.
+  // Throws Error: kData, not all values are as they should be.
+  bool learn(const TableProfile& table) {
+    bool all = true;
+    for (std::size_t i = 0; i < learners_.size(); ++i)
+      if (learners_[i]) all = (knows_[i] = learners_[i]->learn(table)) && all;
+    return all;
+  }
+
   // Enters an input whose records were seen; false: it was entered already.
   bool enter(const std::string& digest) {
     return inputs_.emplace(digest, 0).second;
@@ -84,18 +95,22 @@ class Learning {
     records_ += records;
   }
 
-  Json finished() const {
+  // Without "fit".
+  Json fitted() const {
     Recipe recipe = recipe_;
-    Json learned = Json::array(), inputs = Json::array();
     std::size_t i = 0;
     for (RecipeTensor& tensor : recipe.tensors)
-      for (RecipePart& part : tensor.parts) {
-        const auto& learner = learners_[i++];
-        if (learner) learner->finish(part.given);
-        learned.push_back(learner ? learner->state() : Json());
-      }
+      for (RecipePart& part : tensor.parts)
+        if (const auto& learner = learners_[i++]) learner->finish(part.given);
+    return recipe.to_json(true);
+  }
+
+  Json finished() const {
+    Json learned = Json::array(), inputs = Json::array();
+    for (const auto& learner : learners_)
+      learned.push_back(learner ? learner->state() : Json());
     for (const auto& [digest, source] : inputs_) inputs.push_back(digest);
-    Json json = recipe.to_json(true);
+    Json json = fitted();
     json["fit"] = {{"version", kFitVersion},
                    {"records", records_},
                    {"inputs", inputs},
@@ -106,6 +121,7 @@ class Learning {
  private:
   Recipe recipe_;
   std::vector<std::unique_ptr<Learner>> learners_;
+  std::vector<bool> knows_;  // learners that learnt from a table at once
   std::int64_t records_ = 0;
   std::map<std::string, std::size_t> inputs_;  // digests, and whose they are
   std::vector<std::string> sources_;           // of merge()
@@ -183,6 +199,30 @@ Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
   if (learning.records() == 0)
     bad_data("the input has no records to learn from");
   return learning.finished();
+}
+
+Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
+                const TableProfile& profile, BadRecords& bad) {
+  if (!profile.repeated_input.empty())
+    bad_data(profile.repeated_input +
+             " has the records of an input before it, which would count "
+             "twice");
+  Learning learning(recipe);
+  learning.check_rest();
+  try {
+    if (learning.learn(profile)) return learning.fitted();
+    const auto source = recipe.open(Inputs{.operands = operands});
+    each_record(*source, [&](const Record& record) {
+      if (record.problem.empty()) learning.see(record);
+    });
+    return learning.fitted();
+  } catch (const Error& e) {
+    if (e.code() != Code::kData) throw;
+  }
+  // A value that is bad for one vectorizer takes its row from the others.
+  Json fitted = fit_recipe(recipe, operands, bad);
+  fitted.erase("fit");
+  return fitted;
 }
 
 Json merge_fits(const std::vector<Json>& fitted,

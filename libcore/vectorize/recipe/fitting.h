@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/vectorize/analysis/table_profile.h"
 #include "libcore/vectorize/bad_records.h"
 #include "libcore/vectorize/recipe/recipe.h"
 
@@ -24,6 +25,12 @@ bool is_to_be_fitted(const Recipe& recipe);
 Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
                 BadRecords& bad,
                 const std::function<bool(const Record&)>& takes = {});
+
+// The same without "fit", of a recipe for the rows of CSV that were profiled:
+// what the profile knows of them is not read once more.
+// Throws Error: kData, kNoInput.
+Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
+                const TableProfile& profile, BadRecords& bad);
 
 // The same of all parts: of what fit_recipe() gave, at least one; names: of the
 // files.  Throws Error: kData, one is no fitted recipe, or of another one.

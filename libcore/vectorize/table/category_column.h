@@ -32,7 +32,9 @@ class CategoryColumn {
   }
   // Empty: it is missing.  Throws Error: kData.
   std::string value(const Record& record) const {
-    const std::string_view whole = column_.of(record);
+    return value_of(column_.of(record));
+  }
+  std::string value_of(std::string_view whole) const {
     if (missing_.contain(whole)) return "";
     std::string text = pattern_.part_of(whole);
     if (missing_.contain(text)) return "";

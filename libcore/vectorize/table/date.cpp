@@ -10,6 +10,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/vectorize/analysis/table_profile.h"
 #include "libcore/vectorize/table/dates.h"
 #include "libcore/vectorize/table/missing.h"
 #include "libcore/vectorize/text.h"
@@ -80,7 +81,9 @@ class DateColumn {
   const std::string& name() const { return column_.name(); }
   // None: it is missing.  Throws Error: kData, it is no date.
   std::optional<Seconds> value(const Record& record) const {
-    const std::string_view text = trim(column_.of(record));
+    return value_of(trim(column_.of(record)));
+  }
+  std::optional<Seconds> value_of(std::string_view text) const {
     if (words_.contain(text)) return std::nullopt;
     const auto time = format_.parse(text);
     if (!time)
@@ -195,6 +198,15 @@ class DateLearner : public Learner {
   void see(const Record& record) override {
     if (const auto time = column_.value(record))
       counts_.add(std::to_string(*time));
+  }
+  bool learn(const TableProfile& table) override {
+    const ColumnProfile* own = table.find(column_.name());
+    if (own == nullptr || !own->is_counted()) return false;
+    own->each_value([&](std::string_view text, std::int64_t times) {
+      if (const auto time = column_.value_of(text))
+        counts_.add(std::to_string(*time), times);
+    });
+    return true;
   }
   Json state() const override { return counts_.state(); }
   void merge(const JsonView& state, std::int64_t records) override {

@@ -11,6 +11,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/vectorize/analysis/table_profile.h"
 #include "libcore/vectorize/table/missing.h"
 #include "libcore/vectorize/table/number_columns.h"
 #include "libcore/vectorize/table/number_scale.h"
@@ -256,6 +257,18 @@ class NumberLearner : public Learner {
     }
   }
 
+  bool learn(const TableProfile& table) override {
+    if (scales_.any()) return false;
+    std::vector<const ColumnProfile*> profiles;
+    for (const std::string& column : columns_.columns()) {
+      const ColumnProfile* own = table.find(column);
+      if (own == nullptr || !(own->is_counted() || has_sum(*own))) return false;
+      profiles.push_back(own);
+    }
+    for (std::size_t i = 0; i < sums_.size(); ++i) learn(*profiles[i], i);
+    return true;
+  }
+
   Json state() const override {
     Json all = Json::array();
     for (std::size_t i = 0; i < sums_.size(); ++i)
@@ -287,6 +300,26 @@ class NumberLearner : public Learner {
   }
 
  private:
+  // Whether the sum of a column is all that is wanted of it.
+  bool has_sum(const ColumnProfile& column) const {
+    return missing_ == MissingNumber::kMean && column.sum() != nullptr;
+  }
+
+  void learn(const ColumnProfile& column, std::size_t i) {
+    const auto add = [&](std::string_view text, std::int64_t times) {
+      const auto value = columns_.value_of(text, i);
+      if (value && missing_ == MissingNumber::kMean)
+        sums_[i].add(*value, times);
+      else if (value)
+        counts_[i].add(*value, times);
+    };
+    if (column.is_counted()) return column.each_value(add);
+    sums_[i] = *column.sum();
+    for (const std::string& word : column.strays()) add(word, 1);
+    if (sums_[i].count() != column.sum()->count())
+      bad_data("a word among numbers is one");
+  }
+
   void merge_fills(const JsonView& state, std::int64_t records) {
     if (state.size() != sums_.size())
       state.fail("a state for each of " + std::to_string(sums_.size()) +

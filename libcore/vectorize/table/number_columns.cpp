@@ -45,7 +45,11 @@ std::optional<double> NumberColumns::value(const Record& record,
   const double* known = places_[i].number_of(record);
   if (known != nullptr && !has_number_words_ && std::abs(*known) <= kMostNumber)
     return *known;
-  const std::string_view text = trim(places_[i].of(record));
+  return value_of(trim(places_[i].of(record)), i);
+}
+
+std::optional<double> NumberColumns::value_of(std::string_view text,
+                                              std::size_t i) const {
   double value = 0;
   // Nearly all values are numbers, which no word begins as.
   if (!text.empty() && !starts_word_[static_cast<unsigned char>(text[0])] &&

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libcore/vectorize/recipe/keys.h"
@@ -27,6 +28,8 @@ class NumberColumns {
   // None: it is missing.  Throws Error: kData, it is no number, or beyond the
   // range of 32 bits.
   std::optional<double> value(const Record& record, std::size_t i) const;
+  // The same of a text that column i has.
+  std::optional<double> value_of(std::string_view text, std::size_t i) const;
 
  private:
   std::vector<std::string> columns_;

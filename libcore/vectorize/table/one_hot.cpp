@@ -6,6 +6,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/vectorize/analysis/table_profile.h"
 #include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/table/category_column.h"
 
@@ -80,6 +81,15 @@ class OneHotLearner : public Learner {
   void see(const Record& record) override {
     if (const std::string value = column_.value(record); !value.empty())
       counts_.add(value);
+  }
+  bool learn(const TableProfile& table) override {
+    const ColumnProfile* own = table.find(column_.name());
+    if (own == nullptr || !own->is_counted()) return false;
+    own->each_value([&](std::string_view text, std::int64_t times) {
+      if (const std::string value = column_.value_of(text); !value.empty())
+        counts_.add(value, times);
+    });
+    return true;
   }
   Json state() const override { return counts_.state(); }
   void merge(const JsonView& state, std::int64_t records) override {

@@ -9,6 +9,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
+#include "libcore/vectorize/analysis/digest_set.h"
 #include "tests/unit/error_of.h"
 
 namespace dl::vectorize::column_profile_test {
@@ -49,6 +50,17 @@ std::vector<std::string> with(std::vector<std::string> values,
 using Words = std::vector<std::string>;
 
 }  // namespace
+
+TEST_CASE("digests that come again") {
+  DigestSet set;
+  std::vector<std::uint64_t> all;
+  for (std::uint64_t i = 0; i < 5000; ++i) all.push_back(i * i << 20);
+  CHECK(set.add(all) == 0);
+  CHECK(set.add(all) == 5000);
+  const std::vector<std::uint64_t> twice = {0, 5, 5, 1 << 20};
+  CHECK(set.add(twice) == 3);
+  CHECK(set.add({}) == 0);
+}
 
 TEST_CASE("a few words among numbers do not make ids of them") {
   CHECK(column(reals()).type() == ColumnType::kNumber);

@@ -36,6 +36,20 @@ TEST_CASE("a sum without rounding") {
   CHECK(sum_of(std::vector<double>(1000, 0.1)).mean() == 0.1);
 }
 
+TEST_CASE("a value that comes many times") {
+  FixedSum once = sum_of({7, -0.1, 1e-320});
+  for (int i = 0; i < 5000; ++i) once.add(-0.1);
+  FixedSum at_once = sum_of({7, 1e-320});
+  at_once.add(-0.1, 5001);
+  CHECK(at_once.state() == once.state());
+  FixedSum most;
+  most.add(1e300, std::int64_t{1} << 40);
+  most.add(-1e300, (std::int64_t{1} << 40) - 1);
+  most.add(-1e300);
+  CHECK(most.mean() == 0);
+  CHECK(most.count() == std::int64_t{1} << 41);
+}
+
 TEST_CASE("sums of parts, in any order, have the state of the whole") {
   std::mt19937 random(1);
   std::vector<double> values;
