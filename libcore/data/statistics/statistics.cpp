@@ -51,17 +51,11 @@ void each_row(const Rows& rows, F&& f) {
     if (rows.used.empty() || rows.used[static_cast<std::size_t>(i)]) f(i);
 }
 
-// Sums of each column: in `out`, or of a few columns in arrays, which stay in
-// registers.
+// Sums of a few columns, in arrays, which stay in registers.
 template <typename Doubles>
 struct Sums {
   Doubles mean, m2, min, max;
 };
-
-template <typename F>
-void each_column(std::span<double> columns, F&& f) {
-  for (std::size_t c = 0; c < columns.size(); ++c) f(c);
-}
 
 template <std::size_t N, typename F>
 void each_column(const std::array<double, N>&, F&& f) {
@@ -87,10 +81,11 @@ std::int64_t add_up(const Rows& rows, const T* values, Sums<Doubles>& sums) {
 }
 
 // Two passes over the values at hand: exact where one pass would cancel.
-// Returns how many rows there are.
+// first: the column of sums[0], whose first value is values[0]. Returns how
+// many rows there are.
 template <typename T, typename Doubles>
-std::int64_t gather(const Rows& rows, const T* values, const std::string& name,
-                    Sums<Doubles>& sums) {
+std::int64_t gather(const Rows& rows, const T* values, std::size_t first,
+                    const std::string& name, Sums<Doubles>& sums) {
   const std::int64_t count = add_up(rows, values, sums);
   if (count == 0) return 0;
   for (std::size_t c = 0; c < sums.mean.size(); ++c) {
@@ -98,10 +93,11 @@ std::int64_t gather(const Rows& rows, const T* values, const std::string& name,
         std::isfinite(sums.min[c]) && std::isfinite(sums.max[c]);
     if (std::isnan(sums.mean[c]) || !finite)
       throw Error{Code::kData, name + " have a value in column " +
-                                   std::to_string(c) + " that is not finite"};
+                                   std::to_string(first + c) +
+                                   " that is not finite"};
     if (-sums.min[c] > kMaxStatisticsValue || sums.max[c] > kMaxStatisticsValue)
       throw Error{Code::kData, name + " have a value in column " +
-                                   std::to_string(c) +
+                                   std::to_string(first + c) +
                                    " that is beyond 1e140, too large for "
                                    "statistics"};
     sums.mean[c] /= static_cast<double>(count);
@@ -120,17 +116,22 @@ std::int64_t gather(const Rows& rows, const T* values, const std::string& name,
   return count;
 }
 
+// N columns from `first` on.
 template <std::size_t N, typename T>
-void gather_few(const Rows& rows, const T* values, const std::string& name,
-                Statistics& out) {
+void gather_few(const Rows& rows, const T* values, std::size_t first,
+                const std::string& name, Statistics& out) {
   Sums<std::array<double, N>> sums{};
-  std::ranges::copy(out.min, sums.min.begin());
-  std::ranges::copy(out.max, sums.max.begin());
-  out.count = gather(rows, values, name, sums);
-  out.mean.assign(sums.mean.begin(), sums.mean.end());
-  out.m2.assign(sums.m2.begin(), sums.m2.end());
-  out.min.assign(sums.min.begin(), sums.min.end());
-  out.max.assign(sums.max.begin(), sums.max.end());
+  std::ranges::fill(sums.min, std::numeric_limits<double>::infinity());
+  std::ranges::fill(sums.max, -std::numeric_limits<double>::infinity());
+  out.count = gather(rows, values + first, first, name, sums);
+  const auto put = [&](const std::array<double, N>& own,
+                       std::vector<double>& all) {
+    std::ranges::copy(own, all.begin() + static_cast<std::ptrdiff_t>(first));
+  };
+  put(sums.mean, out.mean);
+  put(sums.m2, out.m2);
+  put(sums.min, out.min);
+  put(sums.max, out.max);
 }
 
 void gather_pixels(const Rows& rows, const std::uint8_t* values,
@@ -159,10 +160,14 @@ void gather(const Rows& rows, const T* values, const std::string& name,
   if constexpr (std::is_same_v<T, std::uint8_t>)
     if (rows.used.empty() && (columns == 1 || columns == 3))
       return gather_pixels(rows, values, out);
-  if (columns == 1) return gather_few<1>(rows, values, name, out);
-  if (columns == 3) return gather_few<3>(rows, values, name, out);
-  Sums<std::span<double>> sums{out.mean, out.m2, out.min, out.max};
-  out.count = gather(rows, values, name, sums);
+  constexpr std::size_t kMany = 8;
+  std::size_t first = 0;
+  for (; first + kMany <= columns; first += kMany)
+    gather_few<kMany>(rows, values, first, name, out);
+  for (; first + 3 <= columns; first += 3)
+    gather_few<3>(rows, values, first, name, out);
+  for (; first < columns; ++first)
+    gather_few<1>(rows, values, first, name, out);
 }
 
 // Checks that each column's mean lies in its range, except for rounding.
