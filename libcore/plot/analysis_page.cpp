@@ -119,6 +119,11 @@ std::string column_card(const Json& column, double rows, bool is_wide,
             readable_number(column.at("min").get<double>()) + "</span><span>" +
             readable_number(column.at("max").get<double>()) + "</span></p>" +
             numbers_table(column);
+  } else if (column.contains("first")) {
+    card += "<p class=\"ends\"><span>" +
+            escaped(column.at("first").get<std::string>()) + "</span><span>" +
+            escaped(column.at("last").get<std::string>()) + "</span></p>" +
+            values_table(column, rows, kMostOfMany);
   } else if (column.at("type") != "id" && column.at("type") != "text") {
     card += values_table(column, rows, is_wide ? kMostOfMany : kMostOfFew);
   }

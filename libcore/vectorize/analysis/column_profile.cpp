@@ -67,7 +67,10 @@ std::vector<std::string> usual_missing_words() {
 }
 
 ColumnProfile::ColumnProfile(std::string name)
-    : name_(std::move(name)), dates_(date_formats().size()) {}
+    : name_(std::move(name)),
+      dates_(date_formats().size()),
+      ranges_(dates_.size(), {std::numeric_limits<Seconds>::max(),
+                              std::numeric_limits<Seconds>::min()}) {}
 
 void ColumnProfile::Others::add(std::string_view word, std::int64_t times) {
   if (words.size() <= kMostStrays) words[std::string(word)] += times;
@@ -181,16 +184,32 @@ void ColumnProfile::see_date(std::string_view text, std::int64_t times) {
   if (text.size() >= kShortest && text.size() <= kLongest)
     for (const bool fits : {true, false})
       for (std::size_t i = 0; i < dates_.size() && (fits || !any); ++i)
-        if ((dates_[i] == any_dates_) == fits &&
-            date_formats()[i].parse(text)) {
-          dates_[i] += times;
-          any = true;
-        }
+        if ((dates_[i] == any_dates_) == fits)
+          if (const auto date = date_formats()[i].parse(text)) {
+            see_date_of(i, *date, times);
+            any = true;
+          }
   if (any) any_dates_ += times;
   if (!any)
     no_dates_.add(text, times);
   else if (text.find(':') != std::string_view::npos)
     has_time_ = true;
+}
+
+void ColumnProfile::see_date_of(std::size_t format, Seconds date,
+                                std::int64_t times) {
+  dates_[format] += times;
+  DateRange& range = ranges_[format];
+  range.first = std::min(range.first, date);
+  range.last = std::max(range.last, date);
+}
+
+std::optional<ColumnProfile::DateRange> ColumnProfile::date_range() const {
+  const auto found = std::ranges::find(dates_, dated());
+  if (dated() == 0 || found == dates_.end()) return std::nullopt;
+  const DateRange& range =
+      ranges_[static_cast<std::size_t>(found - dates_.begin())];
+  return range.first > range.last ? std::nullopt : std::optional(range);
 }
 
 std::int64_t ColumnProfile::dated() const {
@@ -251,6 +270,23 @@ std::vector<std::string> ColumnProfile::strays() const {
   else if (date_format() != nullptr)
     take(no_dates_);
   return all;
+}
+
+void ColumnProfile::take_as_missing(const std::vector<std::string>& words) {
+  const bool are_numbers =
+      numbers_ > 0 && no_numbers_.words.size() <= kMostStrays;
+  const Others& others = are_numbers ? no_numbers_ : no_dates_;
+  if (others.words.size() > kMostStrays) return;  // not all are counted
+  for (const std::string& word : words) {
+    const auto found = others.words.find(word);
+    if (found == others.words.end()) continue;
+    const std::int64_t times = found->second;
+    missing_ += times;
+    if (truth_of(word) >= 0) booleans_ -= times;
+    told_apart_ -= values_.erase(word);
+    no_numbers_.words.erase(word);
+    no_dates_.words.erase(word);
+  }
 }
 
 ColumnType ColumnProfile::type() const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "libcore/vectorize/analysis/quantiles.h"
 #include "libcore/vectorize/analysis/value_counts.h"
 #include "libcore/vectorize/learner.h"
+#include "libcore/vectorize/table/dates.h"
 
 namespace dl::vectorize {
 
@@ -54,6 +56,9 @@ class ColumnProfile {
   // Brings statistics up to date, as whatever asks for them wants them.
   void settle();
   void see_missing(std::int64_t rows) { rows_ += rows, missing_ += rows; }
+  // Counts these words among its numbers or dates as missing from now on, even
+  // if they are too many for strays().
+  void take_as_missing(const std::vector<std::string>& words);
   // Adds the rows of a later part of the table.
   void merge(const ColumnProfile& next);
 
@@ -103,6 +108,12 @@ class ColumnProfile {
   // Most values are dates, and not of one format.
   bool has_mixed_dates() const;
   bool has_time() const { return has_time_; }
+  // The first date and the last one of date_format(); none: it is null, or an
+  // earlier program saved the column.
+  struct DateRange {
+    Seconds first, last;
+  };
+  std::optional<DateRange> date_range() const;
 
   std::size_t longest() const { return longest_; }  // bytes
   // The words that are 1, or 0, of booleans.
@@ -129,6 +140,10 @@ class ColumnProfile {
   bool are_nearly_numbers() const;  // but for strays
   std::int64_t dated() const;       // dates, if there are only strays beside
   bool is_id() const;
+  void see_date_of(std::size_t format, Seconds date, std::int64_t times);
+
+  Json ranges_json() const;
+  void take_ranges(const JsonView& json);
 
   // Words that are no numbers, or no dates, while they are few.
   struct Others {
@@ -154,8 +169,10 @@ class ColumnProfile {
   bool repeated_ = false;            // before it overflowed
   std::int64_t told_apart_ = 0;      // rows with one of the values
   std::vector<std::int64_t> dates_;  // values of each of known_date_formats()
-  std::int64_t any_dates_ = 0;       // of any of them
-  std::int64_t looked_at_ = 0;       // of which that is known
+  // The range of each of them; first > last: it has no values.
+  std::vector<DateRange> ranges_;
+  std::int64_t any_dates_ = 0;  // of any of them
+  std::int64_t looked_at_ = 0;  // of which that is known
   bool has_time_ = false, has_spaces_ = false;
   std::size_t longest_ = 0;
   std::int64_t bytes_ = 0;

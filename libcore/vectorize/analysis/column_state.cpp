@@ -78,6 +78,9 @@ void ColumnProfile::merge(const ColumnProfile& next) {
   for (const auto& [word, times] : next.no_dates_.words)
     no_dates_.add(word, times);
   for (std::size_t i = 0; i < dates_.size(); ++i) dates_[i] += next.dates_[i];
+  for (std::size_t i = 0; i < ranges_.size(); ++i)
+    ranges_[i] = {std::min(ranges_[i].first, next.ranges_[i].first),
+                  std::max(ranges_[i].last, next.ranges_[i].last)};
   any_dates_ += next.any_dates_;
   looked_at_ += next.looked_at_;
   are_words_ = are_words_ || next.are_words_;
@@ -122,6 +125,7 @@ Json ColumnProfile::state() const {
           {"repeated", repeated_},
           {"told_apart", told_apart_},
           {"dates", dates_},
+          {"date_ranges", ranges_json()},
           {"any_dates", any_dates_},
           {"looked_at", looked_at_},
           {"are_words", are_words_},
@@ -131,6 +135,29 @@ Json ColumnProfile::state() const {
           {"has_spaces", has_spaces_},
           {"longest", longest_},
           {"bytes", bytes_}};
+}
+
+// A pair of seconds for each format, or null.
+Json ColumnProfile::ranges_json() const {
+  Json all = Json::array();
+  for (const DateRange& range : ranges_)
+    all.push_back(range.first > range.last ? Json()
+                                           : Json{range.first, range.last});
+  return all;
+}
+
+void ColumnProfile::take_ranges(const JsonView& json) {
+  constexpr std::int64_t kMost = 400'000'000'000;  // years of four digits
+  if (json.size() != ranges_.size())
+    json.fail(std::to_string(ranges_.size()) + " ranges");
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    const JsonView range = json.at(i);
+    if (range.raw().is_null()) continue;
+    const auto ends = range.integers(-kMost, kMost);
+    if (ends.size() != 2 || ends[0] > ends[1])
+      range.fail("two times, the earlier one first");
+    ranges_[i] = {ends[0], ends[1]};
+  }
 }
 
 ColumnProfile ColumnProfile::of_state(const JsonView& json) {
@@ -187,6 +214,9 @@ ColumnProfile ColumnProfile::of_state(const JsonView& json) {
   if (dates.size() != all.dates_.size())
     json.at("dates").fail(std::to_string(all.dates_.size()) + " counts");
   all.dates_ = dates;
+  // Earlier ones have none.
+  if (json.raw().contains("date_ranges"))
+    all.take_ranges(json.at("date_ranges"));
   all.are_words_ = json.at("are_words").boolean();
   all.has_long_integers_ = json.at("has_long_integers").boolean();
   all.has_order_ = json.at("has_order").boolean();

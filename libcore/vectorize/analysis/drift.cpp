@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "libcore/base/display.h"
 #include "libcore/base/number_format.h"
@@ -123,13 +124,27 @@ Json new_values(const ColumnProfile& before, const ColumnProfile& after) {
   return found;
 }
 
-Json column_drift(const ColumnProfile& before, const ColumnProfile& after,
-                  double bound) {
+// Words among the numbers or dates of one table are missing in both.
+Json take_strays(ColumnProfile& before, ColumnProfile& after) {
+  std::set<std::string> words;
+  for (const ColumnProfile* column : {&before, &after})
+    for (const std::string& word : column->strays()) words.insert(word);
+  if (words.empty()) return Json::array();
+  const std::vector<std::string> all(words.begin(), words.end());
+  before.take_as_missing(all);
+  after.take_as_missing(all);
+  return all;
+}
+
+Json column_drift(ColumnProfile before, ColumnProfile after, double bound) {
+  const Json strays = take_strays(before, after);
   Json json = {{"name", displayed(before.name())},
                {"type", name_of(before.type())},
                {"missing",
                 {share(before.missing(), before.rows()),
                  share(after.missing(), after.rows())}}};
+  for (const Json& word : strays)
+    json["as_missing"].push_back(displayed(word.get<std::string>()));
   Bins bins;
   bins.add(share(before.missing(), before.rows()),
            share(after.missing(), after.rows()));
@@ -173,6 +188,9 @@ std::string drift_words(const Json& column) {
   if (column["drifts"].get<bool>()) words = "drift";
   if (column.contains("type_after"))
     words += ", now " + column["type_after"].get<std::string>();
+  for (const Json& word : column.value("as_missing", Json::array()))
+    words += (words.empty() ? "" : ", ") + in_quotes(word.get<std::string>()) +
+             " taken as missing";
   if (!column.contains("new") || column["new"].empty()) return words;
   constexpr std::size_t kMostShown = 3;
   words += words.empty() ? "new: " : ", new: ";

@@ -53,7 +53,13 @@ Json column_json(const ColumnProfile& column) {
   for (const auto& [value, count] : column.top(kTopValues))
     top.push_back({{"value", displayed(value)}, {"count", count}});
   json["top"] = top;
-  if (column.type() == ColumnType::kDate) json["format"] = column.date_format();
+  if (column.type() == ColumnType::kDate) {
+    json["format"] = column.date_format();
+    if (const auto range = column.date_range()) {
+      json["first"] = date_text(range->first);
+      json["last"] = date_text(range->last);
+    }
+  }
   if (!has_numbers(column)) return json;
   json["min"] = column.min();
   json["max"] = column.max();
@@ -171,6 +177,12 @@ std::string number_text(const Json& column, const char* key) {
                               : "";
 }
 
+// The end of a range of numbers, or of dates.
+std::string end_text(const Json& column, const char* key, const char* of_date) {
+  return column.contains(of_date) ? column.at(of_date).get<std::string>()
+                                  : number_text(column, key);
+}
+
 std::string top_text(const Json& column) {
   constexpr std::size_t kMost = 5;
   std::string line = clipped(column.at("name").get<std::string>()) + ":";
@@ -248,8 +260,8 @@ std::string analysis_text(const Json& analysis) {
         std::to_string(column.at("missing").get<std::int64_t>()),
         (is_exact ? "" : ">=") +
             std::to_string(column.at("distinct").get<std::int64_t>()),
-        number_text(column, "min"), number_text(column, "mean"),
-        number_text(column, "max"), number_text(column, "deviation")});
+        end_text(column, "min", "first"), number_text(column, "mean"),
+        end_text(column, "max", "last"), number_text(column, "deviation")});
     for (const auto& [name, share] : kShares)
       row.push_back(column.contains("quantiles")
                         ? number_text(column.at("quantiles"), name)

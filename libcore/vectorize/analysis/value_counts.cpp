@@ -38,7 +38,11 @@ const ValueCounts::Entry* ValueCounts::find(std::string_view text) const {
 
 void ValueCounts::grow() {
   constexpr std::size_t kLeastSlots = 16;
-  slots_.assign(slots_.empty() ? kLeastSlots : 2 * slots_.size(), {});
+  place_all(slots_.empty() ? kLeastSlots : 2 * slots_.size());
+}
+
+void ValueCounts::place_all(std::size_t slots) {
+  slots_.assign(slots, {});
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const std::uint64_t digest = entries_[i].digest;
     slots_[place_of(entries_[i].text, digest)] = {
@@ -61,6 +65,15 @@ ValueCounts::Entry& ValueCounts::at(std::string_view text) {
   const std::uint64_t digest = value_digest(text);
   Entry* found = find(text, digest);
   return found != nullptr ? *found : insert(text, digest);
+}
+
+std::int64_t ValueCounts::erase(std::string_view text) {
+  const Entry* found = find(text);
+  if (found == nullptr) return 0;
+  const std::int64_t count = found->count;
+  entries_.erase(entries_.begin() + (found - entries_.data()));
+  place_all(slots_.size());
+  return count;
 }
 
 void ValueCounts::clear() {

@@ -33,6 +33,9 @@ class ValueCounts {
   // It is added where it is not there.
   Entry& at(std::string_view text);
 
+  // Returns how many rows had it.
+  std::int64_t erase(std::string_view text);
+
   std::size_t size() const { return entries_.size(); }
   std::vector<Entry>& entries() { return entries_; }
   const std::vector<Entry>& entries() const { return entries_; }
@@ -45,6 +48,7 @@ class ValueCounts {
   };
   std::size_t place_of(std::string_view text, std::uint64_t digest) const;
   void grow();
+  void place_all(std::size_t slots);
 
   std::vector<Entry> entries_;
   std::vector<Slot> slots_;  // a power of two, at most half of them taken

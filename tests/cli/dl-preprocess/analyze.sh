@@ -89,3 +89,16 @@ status dl-preprocess analyze p.csv -o x
 status dl-preprocess analyze p.csv -o p.csv
 status dl-preprocess analyze p.csv --label Nobody
 status dl-preprocess analyze 'pipe:cat p.csv'
+echo '== the first date and the last one'
+printf '%s\n' day,at,n 03/02/2024,2024-02-03T23:30:00-02:00,1 NA,2024-01-01T00:00:00Z,2 29/02/2024,,3 28/12/2023,2024-01-02T10:00,4 >d.csv
+dl-preprocess analyze d.csv --json | jq -c '.columns[] | [.name, .format, .first, .last]'
+dl-preprocess analyze d.csv | sed -n '3,6p'
+sed -n '1,3p' d.csv >d1.csv && sed '2,3d' d.csv >d2.csv
+for i in 1 2; do dl-preprocess analyze d$i.csv -o d$i.json; done
+dl-preprocess analyze d1.json d2.json --json | jq -c '.columns[] | [.name, .first, .last]'
+dl-preprocess analyze d.csv -o d.html && grep -o '<span>2024[^/]*' d.html
+jq 'del(.state.columns[].date_ranges)' d1.json >earlier.json
+dl-preprocess analyze earlier.json --json | jq -c '.columns[0] | [.format, .first]'
+jq '.state.columns[0].date_ranges[0] = [2, 1]' d1.json >odd-range.json
+dl-preprocess analyze odd-range.json
+echo "status $?"

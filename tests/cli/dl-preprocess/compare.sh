@@ -34,6 +34,17 @@ dl-preprocess analyze monday.csv >whole.txt
 dl-preprocess analyze part1.json part2.json | cmp - whole.txt && echo 'the analysis of parts is that of all'
 dl-preprocess -q compare monday.csv wednesday.csv >tables.txt
 dl-preprocess -q compare 'part?.json' wednesday.json | cmp - tables.txt && echo 'so is their drift'
+echo '== words that table takes as missing, few in one table and many in the other'
+awk 'BEGIN { print "n,day,word" >"a.csv"; print "n,day,word" >"b.csv"
+  for (i = 0; i < 300; ++i) {
+    rest = sprintf("%s,%s", i % 60 == 5 ? "soon" : sprintf("2024-%02d-%02d", i % 12 + 1, i % 28 + 1), i % 2 ? "none" : "some")
+    print (i % 50 == 3 ? "none" : i * 1.5) "," rest >"a.csv"
+    print (i % 3 == 1 ? "none" : i * 1.5) "," rest >"b.csv"
+  } }'
+status dl-preprocess compare a.csv b.csv
+dl-preprocess -q compare b.csv a.csv --json | jq -c '.columns[] | [.name, .type, .missing, .as_missing]'
+dl-preprocess analyze a.csv -o a.json && dl-preprocess -q analyze b.csv -o b.json
+dl-preprocess -q compare a.json b.json | head -n 3
 echo '== what is wrong'
 status dl-preprocess compare monday.csv
 status dl-preprocess compare monday.csv tuesday.csv -o x
