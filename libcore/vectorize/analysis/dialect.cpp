@@ -7,6 +7,7 @@
 #include "libcore/vectorize/csv_table.h"
 #include "libcore/vectorize/raw_input.h"
 #include "libcore/vectorize/source/decimal_comma.h"
+#include "libcore/vectorize/source/thousands.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -42,38 +43,56 @@ std::size_t columns_of(const InputBlock& block, char delimiter) {
   return others * kMostOthers > rows ? 0 : columns;
 }
 
+// The ways in which numbers of a column have commas and points.
+struct CommasSeen {
+  bool points = false;    // alone, as 3.14
+  bool decimals = false;  // maybe, as 3,14 and 1,234
+  bool groups = false;    // maybe thousands, as 1,234
+  bool thousands = false;
+  bool others = false;  // no thousands, as 3,14
+
+  void see(std::string_view field) {
+    if (has_decimal_point(field)) points = true;
+    if (field.find(',') == std::string_view::npos) return;
+    if (!with_decimal_point(field).empty()) decimals = true;
+    if (!without_thousands(field).empty()) groups = true;
+    if (are_surely_thousands(field)) thousands = true;
+    if (has_other_commas(field)) others = true;
+  }
+  bool are_thousands(bool may_be_decimals) const {
+    return !others && (thousands || (groups && !may_be_decimals));
+  }
+};
+
 }  // namespace
 
-DecimalCommas find_decimal_commas(const std::string& file,
-                                  const std::string& delimiter,
-                                  const std::string& encoding) {
-  DecimalCommas found;
-  if (delimiter == ",") return found;
+CommaColumns find_commas(const std::string& file, const std::string& delimiter,
+                         const std::string& encoding, bool decimals) {
   const InputBlock block = first_rows(file, encoding);
   std::vector<std::string> names;
-  std::vector<bool> commas, points;
+  std::vector<CommasSeen> columns;
   try {
     for (CsvRows row(block, delimiter == "\\t" ? '\t' : delimiter[0]);
          row.next();) {
       if (names.empty())
         for (std::size_t i = 0; i < row.size(); ++i)
           names.emplace_back(csv_field(row, i));
-      commas.resize(names.size());
-      points.resize(names.size());
-      for (std::size_t i = 0; i < std::min(row.size(), names.size()); ++i) {
-        const std::string_view field = csv_field(row, i);
-        if (has_decimal_point(field)) points[i] = true;
-        if (field.find(',') != std::string_view::npos &&
-            !with_decimal_point(field).empty())
-          commas[i] = true;
-      }
+      columns.resize(names.size());
+      for (std::size_t i = 0; i < std::min(row.size(), names.size()); ++i)
+        columns[i].see(csv_field(row, i));
     }
   } catch (const Error& e) {
     if (e.code() != Code::kData) throw;  // a quote that the cut left open
   }
-  found.is_in_all = std::ranges::find(points, true) == points.end();
-  for (std::size_t i = 0; i < commas.size(); ++i)
-    if (commas[i] && !points[i]) found.columns.push_back(names[i]);
+  CommaColumns found;
+  found.are_in_all =
+      std::ranges::find(columns, true, &CommasSeen::points) == columns.end();
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i].are_thousands(decimals))
+      found.thousands.push_back(names[i]);
+    else if (columns[i].decimals && !columns[i].points && decimals)
+      found.decimals.push_back(names[i]);
+  found.are_in_all = found.are_in_all && found.thousands.empty();
   return found;
 }
 

@@ -15,15 +15,19 @@ namespace dl::vectorize {
 std::string find_delimiter(const std::string& file,
                            const std::string& encoding);
 
-// Columns whose numbers have a comma in the first rows, and none a point, as
-// 3,14; the first row names them.  Throws Error: as above.
-struct DecimalCommas {
-  std::vector<std::string> columns;
-  bool is_in_all = false;  // no column has numbers with a point
+// Columns whose numbers have a comma in the first rows; the first row names
+// them.
+struct CommaColumns {
+  // Before decimals, and none a point, as 3,14.
+  std::vector<std::string> decimals;
+  bool are_in_all = false;  // no column has numbers with a point
+  // Between thousands, as 1,234.5 and 1,234,567; without decimal commas as
+  // 1,234, too.
+  std::vector<std::string> thousands;
 };
-DecimalCommas find_decimal_commas(const std::string& file,
-                                  const std::string& delimiter,
-                                  const std::string& encoding);
+// decimals: whether there may be decimal commas.  Throws Error: as above.
+CommaColumns find_commas(const std::string& file, const std::string& delimiter,
+                         const std::string& encoding, bool decimals);
 
 }  // namespace dl::vectorize
 

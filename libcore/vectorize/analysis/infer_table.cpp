@@ -37,20 +37,33 @@ Json source_of_database(const TableInput& input) {
   return source;
 }
 
-void find_commas(const TableInput& input, const std::string& delimiter,
-                 InferredTable& table) {
-  if (input.decimal == ",") table.source["decimal"] = ",";
-  if (!input.decimal.empty()) return;
-  const DecimalCommas found =
-      find_decimal_commas(input.inputs[0], delimiter, input.encoding);
-  if (found.columns.empty()) return;
-  table.source["decimal"] = ",";
-  if (!found.is_in_all) table.source["decimal_of"] = found.columns;
+std::string of_columns(const std::vector<std::string>& columns) {
   std::string of;
-  for (const std::string& column : found.columns)
+  for (const std::string& column : columns)
     of += (of.empty() ? " of " : ", ") + in_quotes(column);
-  table.sentences.push_back("numbers" + (found.is_in_all ? "" : of) +
-                            " have a decimal comma, as 3,14");
+  return of;
+}
+
+void find_number_style(const TableInput& input, const std::string& delimiter,
+                       InferredTable& table) {
+  if (input.decimal == ",") {
+    table.source["decimal"] = ",";
+    return;
+  }
+  const CommaColumns found =
+      find_commas(input.inputs[0], delimiter, input.encoding,
+                  delimiter != "," && input.decimal.empty());
+  if (!found.thousands.empty()) {
+    table.source["thousands_of"] = found.thousands;
+    table.sentences.push_back("numbers" + of_columns(found.thousands) +
+                              " have a comma between thousands, as 1,234.5");
+  }
+  if (found.decimals.empty()) return;
+  table.source["decimal"] = ",";
+  if (!found.are_in_all) table.source["decimal_of"] = found.decimals;
+  table.sentences.push_back(
+      "numbers" + (found.are_in_all ? "" : of_columns(found.decimals)) +
+      " have a decimal comma, as 3,14");
 }
 
 // How CSV is written.
@@ -63,7 +76,7 @@ void find_dialect(const TableInput& input, InferredTable& table) {
   if (delimiter != "," && input.delimiter.empty())
     table.sentences.push_back("columns are separated by " +
                               in_quotes(delimiter));
-  find_commas(input, delimiter, table);
+  find_number_style(input, delimiter, table);
 }
 
 // Columns of so many characters each, "name:10,age:3" or "10,3".

@@ -69,6 +69,10 @@ const std::vector<SourceType>& sources() {
                  .kind = KeyKind::kTexts,
                  .doc = "With a decimal comma: the columns that have it, where "
                         "they are not all."},
+                {.name = "thousands_of",
+                 .kind = KeyKind::kTexts,
+                 .doc = "The columns whose numbers have a comma between "
+                        "thousands: 1,234.5 is 1234.5."},
                 kEncodingKey,
                 kNaOfSourceKey,
                 {"header", KeyKind::kBoolean, "true",
@@ -274,6 +278,17 @@ class RecipeCheck {
                         std::to_string(value.at("widths").size()) + " widths");
     if (value.contains("decimal_of") && value.value("decimal", Json()) != ",")
       add("source", "decimal_of is for \"decimal\": \",\"");
+    if (!value.contains("thousands_of") ||
+        value.value("decimal", Json()) != ",")
+      return;
+    if (!value.contains("decimal_of"))
+      return add("source",
+                 "thousands_of wants \"decimal_of\", the columns that have a "
+                 "decimal comma");
+    for (const Json& column : value.at("thousands_of"))
+      if (std::ranges::count(value.at("decimal_of"), column) > 0)
+        add("source", "decimal_of and thousands_of both have " +
+                          in_quotes(column.get<std::string>()));
   }
 
   void take_series(const Json& value) {

@@ -13,6 +13,7 @@
 #include "libcore/vectorize/source/decimal_comma.h"
 #include "libcore/vectorize/source/line_records.h"
 #include "libcore/vectorize/source/record_source.h"
+#include "libcore/vectorize/source/thousands.h"
 #include "libcore/vectorize/table/word_set.h"
 
 namespace dl::vectorize {
@@ -24,11 +25,13 @@ struct CsvFile {
   std::shared_ptr<const std::string> name;  // of the file
   RecordColumns::Names column_names;        // and the place
   WordSet na;
-  bool has_commas = false;             // in numbers
-  std::vector<std::string> commas_of;  // these columns; none: all
-  bool has_place = false;              // as a column
-  std::vector<bool> has_comma;         // each column
-  std::vector<bool> is_wanted;         // each; none: all are
+  bool has_commas = false;                // before decimals
+  std::vector<std::string> commas_of;     // in these columns; none: in all
+  std::vector<std::string> thousands_of;  // columns with commas between these
+  bool has_place = false;                 // as a column
+  std::vector<bool> has_comma;            // each column, before decimals
+  std::vector<bool> has_thousands;        // each
+  std::vector<bool> is_wanted;            // each; none: all are
 };
 
 class CsvBlock : public RecordSource::Rows {
@@ -98,6 +101,21 @@ class CsvBlock : public RecordSource::Rows {
     }
     for (std::size_t i = 0; file_->has_commas && i < fields.size(); ++i)
       if (file_->has_comma[i]) take_number(i, record);
+    for (std::size_t i = 0; !file_->thousands_of.empty() && i < fields.size();
+         ++i)
+      if (file_->has_thousands[i]) take_thousands(i, record);
+  }
+
+  void take_thousands(std::size_t i, Record& record) const {
+    const std::string_view text = record.columns.value(i);
+    if (text.find(',') == std::string_view::npos) return;
+    if (std::string number = without_thousands(text); !number.empty())
+      return record.columns.set(i, std::move(number));
+    if (has_other_commas(text))
+      record.problem = "column " + in_quotes(file_->names[i]) + ": " +
+                       in_quotes(text) +
+                       " has a comma that separates no thousands, and numbers "
+                       "of this column have such commas";
   }
 
   void take_number(std::size_t i, Record& record) const {
@@ -135,6 +153,8 @@ class CsvSource : public RecordSource {
         settings.has("decimal") && settings.text("decimal") == ",";
     if (settings.has("decimal_of"))
       file_.commas_of = settings.texts("decimal_of");
+    if (settings.has("thousands_of"))
+      file_.thousands_of = settings.texts("thousands_of");
     file_.has_place = std::ranges::any_of(
         wanted_, [](const auto& w) { return w.name == kPlaceColumn; });
     take_names();
@@ -174,19 +194,28 @@ class CsvSource : public RecordSource {
     };
     file_.has_comma.assign(file_.names.size(),
                            file_.has_commas && file_.commas_of.empty());
+    file_.has_thousands.assign(file_.names.size(), false);
     for (const std::string& name : file_.commas_of) {
       marked(file_.has_comma, name);
-      // One that was misspelled would change numbers by a thousand.
-      const std::string near =
-          file_.column_names->find(name) ? "" : nearest(name, file_.names);
-      if (!near.empty())
-        bad_data(table_.name() + " has no column " + in_quotes(name) +
-                 " of \"decimal_of\"; did you mean " + in_quotes(near) + "?");
+      refuse_misspelled(name, "decimal_of");
+    }
+    for (const std::string& name : file_.thousands_of) {
+      marked(file_.has_thousands, name);
+      refuse_misspelled(name, "thousands_of");
     }
     file_.is_wanted.assign(wanted_.empty() ? 0 : file_.names.size(), false);
     for (const WantedColumn& wanted : wanted_)
       marked(file_.is_wanted, wanted.name);
     shared_ = std::make_shared<const CsvFile>(file_);
+  }
+
+  // A column that was misspelled would have numbers that are off by thousands.
+  void refuse_misspelled(const std::string& name, const char* key) const {
+    const std::string near =
+        file_.column_names->find(name) ? "" : nearest(name, file_.names);
+    if (!near.empty())
+      bad_data(table_.name() + " has no column " + in_quotes(name) + " of \"" +
+               key + "\"; did you mean " + in_quotes(near) + "?");
   }
 
   std::vector<WantedColumn> wanted_;
