@@ -24,7 +24,9 @@ from files import records, run
 
 NAMES = ["number", "integer", "town", "flag", "day", "gap"]
 SCALES = {"standardize": StandardScaler, "minmax": MinMaxScaler, "robust": RobustScaler,
-          "quantile": lambda: QuantileTransformer(n_quantiles=100, subsample=None)}
+          "quantile": lambda: QuantileTransformer(n_quantiles=100, subsample=None),
+          "normal": lambda: QuantileTransformer(n_quantiles=100, subsample=None,
+                                                output_distribution="normal")}
 EPOCH = datetime.datetime(1970, 1, 1)
 
 
@@ -43,6 +45,12 @@ def write(path, rows):
         csv.writer(file).writerows([NAMES] + rows)
 
 
+def scaled(scale):
+    if scale == "normal":
+        return {"scale": "quantile", "quantiles": 100, "distribution": "normal"}
+    return {"scale": scale} | ({"quantiles": 100} if scale == "quantile" else {})
+
+
 def recipe(fill):
     gap = {"type": "number", "from": ["gap"], "missing": fill, "indicator": True}
     return {"source": {"type": "csv"}, "tensors": {"features": [
@@ -54,8 +62,7 @@ def recipe(fill):
         {"type": "date", "from": "day", "cyclic": False,
          "parts": ["year", "month", "day", "yearday", "weekday", "hour", "minute", "days"]},
         {"type": "date", "from": "day", "parts": ["month", "weekday", "hour"]},
-        *({"type": "number", "from": ["number", "integer", "gap"], "scale": scale,
-           "missing": "median"} | ({"quantiles": 100} if scale == "quantile" else {})
+        *({"type": "number", "from": ["number", "integer", "gap"], "missing": "median"} | scaled(scale)
           for scale in SCALES),
         {"type": "bins", "from": "number", "bins": 7},
         {"type": "bins", "from": "integer", "bins": 6, "strategy": "uniform", "encode": "ordinal"},

@@ -409,7 +409,8 @@ const VectorizerType number_vectorizer = {
              kScaleKeys[1],
              kScaleKeys[2],
              kScaleKeys[3],
-             kScaleKeys[4]},
+             kScaleKeys[4],
+             kScaleKeys[5]},
     .make = [](const RecipeSettings& settings,
                const std::vector<std::string>&) -> std::unique_ptr<Vectorizer> {
       return std::make_unique<NumberVectorizer>(settings);

@@ -1,8 +1,10 @@
 #include "libcore/vectorize/table/number_scale.h"
 
 #include <algorithm>
+#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -24,6 +26,27 @@ double divisor(double scale) {
   return scale < kLeast ? 1 : scale;
 }
 
+// Keys of quantiles beside another scale.
+void check_scale_keys(const RecipeSettings& settings, ScaleWay way) {
+  for (const char* key : {"quantiles", "distribution"})
+    if (settings.has(key) && way != ScaleWay::kQuantile)
+      bad_config(std::string(key) + " is for \"scale\": \"quantile\"");
+}
+
+// The distance from the ends, of numbers and of shares, within which a share is
+// that of an end, as scikit-learn has it.
+constexpr double kEnd = 1e-7;
+
+// The quantile of the standard normal distribution.
+double normal_quantile(double share) {
+  constexpr double kLeast = kEnd - std::numeric_limits<double>::epsilon();
+  using Policy = boost::math::policies::policy<
+      boost::math::policies::promote_double<false>>;
+  return -std::numbers::sqrt2 *
+         boost::math::erfc_inv(2 * std::clamp(share, kLeast, 1 - kLeast),
+                               Policy());
+}
+
 void refuse_nothing(std::int64_t count, const std::string& column) {
   if (count == 0)
     bad_data("column " + in_quotes(column) + " has no values to learn from");
@@ -41,8 +64,9 @@ NumberScale::NumberScale(const RecipeSettings& settings, std::size_t columns)
     : columns_(columns) {
   const ScaleWay way = way_of(settings);
   const bool is_linear = way != ScaleWay::kNone && way != ScaleWay::kQuantile;
-  if (settings.has("quantiles") && way != ScaleWay::kQuantile)
-    bad_config("quantiles is for \"scale\": \"quantile\"");
+  check_scale_keys(settings, way);
+  is_normal_ =
+      settings.has("distribution") && settings.text("distribution") == "normal";
   if (settings.has("points") && way != ScaleWay::kQuantile)
     bad_config("points is for \"scale\": \"quantile\"");
   if ((settings.has("centers") || settings.has("scales")) && !is_linear)
@@ -76,14 +100,17 @@ double NumberScale::operator()(std::size_t column, double value) const {
   if (!centers_.empty()) return (value - centers_[column]) / scales_[column];
   if (points_.empty() || std::isnan(value)) return value;
   const std::size_t count = points_.size() / columns_;
-  return share(std::span(points_).subspan(column * count, count), value);
+  const double found =
+      share(std::span(points_).subspan(column * count, count), value);
+  return is_normal_ ? normal_quantile(found) : found;
 }
 
 // The place on the line between the quantiles, in the middle of those that are
 // the same; the ends count as 0 and 1.
 double NumberScale::share(std::span<const double> points, double value) const {
-  if (value <= points.front()) return 0;
-  if (value >= points.back()) return 1;
+  const double end = is_normal_ ? kEnd : 0;
+  if (value <= points.front() || value - end < points.front()) return 0;
+  if (value >= points.back() || value + end > points.back()) return 1;
   const double last = static_cast<double>(points.size() - 1);
   const auto first = std::ranges::lower_bound(points, value);
   const auto behind = std::ranges::upper_bound(points, value);
@@ -101,8 +128,7 @@ ScaleLearner::ScaleLearner(const RecipeSettings& settings, std::size_t columns)
                                               : kUsualQuantiles)),
       moments_(way_ == ScaleWay::kStandardize ? columns : 0),
       counts_(way_ > ScaleWay::kStandardize ? columns : 0) {
-  if (settings.has("quantiles") && way_ != ScaleWay::kQuantile)
-    bad_config("quantiles is for \"scale\": \"quantile\"");
+  check_scale_keys(settings, way_);
   // By a scale of its own that is there, the fills would be learnt alone.
   for (const char* key : {"centers", "scales", "points"})
     if (any() && settings.has(key))

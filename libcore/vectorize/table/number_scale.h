@@ -23,6 +23,8 @@ enum class ScaleWay { kNone, kStandardize, kMinmax, kRobust, kQuantile };
 inline constexpr std::string_view kScaleWords[] = {
     "none", "standardize", "minmax", "robust", "quantile"};
 
+inline constexpr std::string_view kDistributionWords[] = {"uniform", "normal"};
+
 inline constexpr RecipeKey kScaleKeys[] = {
     {.name = "scale",
      .kind = KeyKind::kOneOf,
@@ -39,6 +41,12 @@ inline constexpr RecipeKey kScaleKeys[] = {
             "default, or as many as there are numbers.",
      .low = 2,
      .high = 10000},
+    {.name = "distribution",
+     .kind = KeyKind::kOneOf,
+     .doc = "With *quantile*: *uniform*, the default, the share; *normal*, the "
+            "number below which a standard normal variable lies with that "
+            "probability, from -5.2 to 5.2.",
+     .words = kDistributionWords},
     {.name = "centers",
      .kind = KeyKind::kNumbers,
      .doc = "The numbers that a fit found to subtract, one for each column."},
@@ -63,6 +71,7 @@ class NumberScale {
 
   std::vector<double> centers_, scales_, points_;
   std::size_t columns_;
+  bool is_normal_ = false;  // the distribution that quantiles are brought to
 };
 
 class ScaleLearner {

@@ -8,6 +8,7 @@ show() { dl-preprocess fit r.json t.csv -o f.json && jq -c '.tensors.features | 
 for scale in standardize minmax robust quantile; do
   recipe '{"type": "number", "from": ["a"], "missing": "median", "scale": "'$scale'"}' && show
 done
+recipe '{"type": "number", "from": ["a", "b"], "missing": "median", "scale": "quantile", "quantiles": 4, "distribution": "normal"}' && show
 echo '== bins'
 recipe '{"type": "bins", "from": "a", "bins": 3, "missing": "own"}' && show && dl-shard --info --json x.dls | jq -c .columns
 recipe '{"type": "bins", "from": "a", "bins": 4, "strategy": "uniform", "encode": "ordinal", "missing": "own"}' && show
@@ -33,6 +34,7 @@ try() { recipe "$1" && status dl-preprocess -q --recipe r.json t.csv -f -o no.dl
 try '{"type": "number", "from": ["a"], "missing": "value", "scale": "robust"}'
 try '{"type": "number", "from": ["a"], "missing": "value", "scale": "robust", "centers": [1], "scales": [0]}'
 try '{"type": "number", "from": ["a"], "scale": "robust", "quantiles": 3}'
+try '{"type": "number", "from": ["a"], "scale": "robust", "distribution": "normal"}'
 try '{"type": "number", "from": ["a"], "scale": "quantile", "points": [2, 1]}'
 try '{"type": "number", "from": ["a"], "centers": [1]}'
 try '{"type": "number", "from": ["a"], "missing": "mean", "scale": "robust", "fills": [1]}'
