@@ -1,11 +1,22 @@
 #include "libcore/vectorize/analysis/row_texts.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "libcore/vectorize/analysis/value_counts.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
+namespace {
+
+// Rows of so many columns whose texts take little memory.
+std::int64_t rows_at_once(std::size_t columns) {
+  constexpr std::size_t kMostCells = 1 << 16;
+  return static_cast<std::int64_t>(
+      std::max<std::size_t>(1, kMostCells / std::max<std::size_t>(columns, 1)));
+}
+
+}  // namespace
 
 RowTexts::RowTexts(std::unique_ptr<RecordSource::Rows> rows)
     : source_(std::move(rows)) {
@@ -52,8 +63,7 @@ class NextRows::Gathered : public RecordSource::Rows {
   explicit Gathered(NextRows& all) : all_(all) {}
 
   bool next(Record& record) override {
-    constexpr std::int64_t kMost = 4096;
-    if (given_ == kMost) return false;
+    if (given_ > 0 && given_ >= rows_at_once(size_)) return false;
     if (!all_.is_ahead_) all_.is_ahead_ = read_ahead();
     if (!all_.is_ahead_) return false;
     if (given_ > 0 && !has_same_columns()) return false;
@@ -85,7 +95,8 @@ class NextRows::Gathered : public RecordSource::Rows {
 };
 
 std::unique_ptr<RecordSource::Rows> NextRows::operator()() {
-  if (source_.gives_rows()) return source_.next_rows(INT64_MAX);
+  if (source_.gives_rows())
+    return source_.next_rows(rows_at_once(source_.columns().size()));
   if (ended_) return nullptr;
   return std::make_unique<Gathered>(*this);
 }

@@ -43,8 +43,9 @@ class TableProfiling {
   // Sees all rows of a source: blocks of them are read side by side, then their
   // columns, so that each column sees its rows in their order.
   void see(RecordSource& source, BadRecords& bad) {
-    const std::size_t most =
-        source.gives_rows() ? static_cast<std::size_t>(team_.size()) : 1;
+    constexpr int kMostBlocks = 16;  // bounds memory
+    const auto most = static_cast<std::size_t>(
+        source.gives_rows() ? std::min(team_.size(), kMostBlocks) : 1);
     for (NextRows next(source);;) {
       std::vector<std::unique_ptr<RecordSource::Rows>> cut;
       std::exception_ptr error;  // comes behind what was cut

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <numeric>
 #include <span>
 #include <string>
@@ -35,22 +37,30 @@ class ColumnsDigest {
     for (const std::size_t i : order_) {
       if (columns.name(i) == kPlaceColumn) continue;  // the input's name
       const std::string_view value = columns.value(i);
+      std::array<char, 20> digits;
+      const auto end =
+          std::to_chars(digits.data(), digits.data() + digits.size(),
+                        value.size())
+              .ptr;
       add_text(columns.name(i));
-      add_text(std::to_string(value.size()));
-      bytes_ += value;
-      add_text("");  // the value's end
+      add_text({digits.data(), end});
+      add_text(value);
     }
-    digest.add(std::as_bytes(std::span(bytes_)));
-    bytes_.clear();
+    digest.add(std::as_bytes(std::span(bytes_.data(), size_)));
+    size_ = 0;
   }
 
  private:
   void add_text(std::string_view text) {
-    bytes_ += text;
-    bytes_ += '\0';
+    if (size_ + text.size() >= bytes_.size())
+      bytes_.resize(2 * (size_ + text.size() + 1));
+    text.copy(bytes_.data() + size_, text.size());
+    bytes_[size_ += text.size()] = '\0';
+    ++size_;
   }
 
-  std::string bytes_;               // of a record
+  std::vector<char> bytes_;         // of a record, and room for more
+  std::size_t size_ = 0;            // of them
   RecordColumns::Names names_;      // of the record before
   std::vector<std::size_t> order_;  // of names
 };
