@@ -52,7 +52,7 @@ ClassLabels::ClassLabels(std::string_view spec) {
   }
   for (const std::string& name : split_list(spec, "--classes")) {
     if (name.empty()) throw Error{Code::kUsage, "--classes: a name is empty"};
-    if (numbers_.contains(name))
+    if (find(name) >= 0)
       throw Error{Code::kUsage,
                   "--classes: '" + displayed(name) + "' is there twice"};
     add(name);
@@ -65,14 +65,17 @@ ClassLabels::ClassLabels(const std::vector<std::string>& names)
 }
 
 void ClassLabels::add(std::string name) {
-  numbers_.emplace(name, static_cast<std::int64_t>(names_.size()));
+  if (find(name) < 0) {
+    different_.at(name);
+    numbers_.push_back(std::ssize(names_));
+  }
   names_.push_back(std::move(name));
 }
 
 std::int64_t ClassLabels::index(std::string_view name) {
-  if (auto found = numbers_.find(name); found != numbers_.end()) {
+  if (const std::int64_t found = find(name); found >= 0) {
     ++labels_seen_;
-    return found->second;
+    return found;
   }
   if (fixed_ || !refusal(name).empty()) return -1;
   if (double value = 0; parse_number(name, value)) {
@@ -91,19 +94,18 @@ std::int64_t ClassLabels::index_by_value(std::string_view name) {
     if (number >= 0) ++labels_seen_;
     return number;
   }
-  return numbers_.contains(name) || !is_exact(name, value)
-             ? index(name)
-             : index(plain(value));
+  return find(name) >= 0 || !is_exact(name, value) ? index(name)
+                                                   : index(plain(value));
 }
 
 std::int64_t ClassLabels::find(std::string_view name) const {
-  const auto found = numbers_.find(name);
-  return found == numbers_.end() ? -1 : found->second;
+  const std::int64_t place = different_.place(name);
+  return place < 0 ? -1 : numbers_[static_cast<std::size_t>(place)];
 }
 
 std::int64_t ClassLabels::find_by_value(std::string_view name) const {
   double value = 0;
-  if (numbers_.contains(name) || !is_exact(name, value)) return find(name);
+  if (find(name) >= 0 || !is_exact(name, value)) return find(name);
   for (const std::string& known : names_)
     if (double other = 0; parse_number(known, other) && other == value)
       return find(known);

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "libcore/vectorize/analysis/value_counts.h"
+
 namespace dl::vectorize {
 
 struct HashOfName {
@@ -73,7 +75,8 @@ class ClassLabels {
   int numbers_seen_ = 0, fractions_seen_ = 0;
   std::int64_t labels_seen_ = 0;  // that are of a class
   std::vector<std::string> names_;
-  NumbersByName<std::int64_t> numbers_;
+  ValueCounts different_;              // names
+  std::vector<std::int64_t> numbers_;  // of each of them
   std::string numbers_remedy_ = "--regression", classes_remedy_ = "--classes";
 };
 

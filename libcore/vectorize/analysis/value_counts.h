@@ -28,6 +28,11 @@ class ValueCounts {
   // Null: it is not there.
   Entry* find(std::string_view text, std::uint64_t digest);
   const Entry* find(std::string_view text) const;
+  // The place of the value among entries(); -1: it is not there.
+  std::int64_t place(std::string_view text) const {
+    const Entry* found = find(text);
+    return found == nullptr ? -1 : found - entries_.data();
+  }
   // It is not there yet.
   Entry& insert(std::string_view text, std::uint64_t digest);
   // It is added where it is not there.

@@ -121,10 +121,10 @@ class StepRuns {
   struct Run {
     Run(const StepChain& chain, const RecordColumns::Names& names)
         : run(chain.again(), names, [this](Record&& record) {
-            made = std::move(record);
+            *made = std::move(record);
             any = true;
           }) {}
-    Record made;
+    Record* made = nullptr;  // the place of what is made of a row
     bool any = false;
     StepRun run;
   };
@@ -178,11 +178,9 @@ class StepRows : public RecordSource::Rows {
     while (rows_->next(record)) {
       if (!record.problem.empty()) return true;
       run_->any = false;
+      run_->made = &record;
       run_->run.take(std::move(record));
-      if (run_->any) {
-        record = std::move(run_->made);
-        return true;
-      }
+      if (run_->any) return true;
     }
     return false;
   }
