@@ -9,6 +9,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
+#include "libcore/base/parallel.h"
 #include "libcore/cli/tool.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/repeated.h"
@@ -102,7 +103,8 @@ inline void run_fit(const Args& a, dl::vectorize::BadRecords& bad) {
     fitted = !learns && given.contains("fit")
                  ? given
                  : dl::vectorize::fit_recipe(
-                       recipe, {operands.begin() + 1, operands.end()}, bad);
+                       recipe, {operands.begin() + 1, operands.end()}, bad,
+                       dl::available_cores());
   }
   const std::string text = fitted.dump(2) + "\n";
   dl::io::write_whole(a.output, text);

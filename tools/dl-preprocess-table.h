@@ -144,7 +144,8 @@ inline dl::vectorize::Recipe fitted(const dl::vectorize::Recipe& recipe,
     takes = records_of_share(recipe, inputs, shares_of(a)[0].share, same);
   }
   return dl::vectorize::Recipe::from_json(
-      fit_recipe(recipe, inputs, bad, takes), "the recipe", dl::Code::kBug);
+      fit_recipe(recipe, inputs, bad, threads_of(a), takes), "the recipe",
+      dl::Code::kBug);
 }
 
 // The recipe of a table.
@@ -159,8 +160,8 @@ inline dl::vectorize::Recipe fitted_table(
     return fitted(recipe, a, inputs);
   dl::vectorize::BadRecords bad(a.max_bad);
   return dl::vectorize::Recipe::from_json(
-      fit_recipe(recipe, inputs, table.profile, bad), "the recipe",
-      dl::Code::kBug);
+      fit_recipe(recipe, inputs, table.profile, bad, threads_of(a)),
+      "the recipe", dl::Code::kBug);
 }
 
 #endif  // DL_TOOLS_DL_PREPROCESS_TABLE_H_

@@ -1,12 +1,19 @@
 #include "libcore/vectorize/recipe/fitting.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/base/parallel.h"
+#include "libcore/io/source.h"
 #include "libcore/vectorize/learner.h"
+#include "libcore/vectorize/recipe/record_rounds.h"
 #include "libcore/vectorize/recipe/records_digest.h"
 #include "libcore/vectorize/schema.h"
 
@@ -57,6 +64,28 @@ class Learning {
         }
     ++records_;
   }
+  // Sees all records of a source that gives rows, each learner on some thread;
+  // false: one of them is bad, and what learners know is of no use.  digest: of
+  // the records, or null.
+  bool see_all(RecordSource& source, RecordsDigest* digest, int threads) {
+    ThreadTeam team(threads);
+    std::atomic<bool> is_good = true;
+    for (RecordRounds rounds(source, team); is_good && rounds.next();)
+      // The digest takes as long as some learners, and begins first.
+      rounds.side_by_side(learners_.size() + 1, [&](std::size_t i) {
+        rounds.each([&](const Record& record) {
+          if (!record.problem.empty()) is_good = false;
+          if (i == 0) {
+            if (digest != nullptr) digest->add(record);
+            ++records_;
+          } else if (is_good && learners_[i - 1] && !knows_[i - 1]) {
+            learners_[i - 1]->see(record);
+          }
+        });
+      });
+    return is_good;
+  }
+
   // Learns what it can from a table that was looked at; whether that is all.
   // Throws Error: kData, not all values are as they should be.
   bool learn(const TableProfile& table) {
@@ -163,22 +192,66 @@ void each_record(RecordSource& source,
       while (rows->next(record)) take(record);
 }
 
+// Inputs whose records become those of one source.
+std::vector<std::vector<std::string>> runs_of(
+    const Recipe& recipe, const std::vector<std::string>& operands) {
+  // Steps may have rows of all inputs together.
+  if (operands.empty()) return {{"-"}};
+  if (!recipe.steps.empty()) return {operands};
+  std::vector<std::vector<std::string>> runs;
+  for (const std::string& input : operands) runs.push_back({input});
+  return runs;
+}
+
+void enter_run(Learning& learning, const RecordsDigest& digest,
+               const std::string& input) {
+  if (digest.any() && !learning.enter(digest.value()))
+    bad_data(in_quotes(input) +
+             " has the records of an input before it, which would count twice");
+}
+
+// The fit of rows that are all good, by learners side by side; none: some are
+// not, or there is another reason to read them one after the other, which tells
+// of all that is wrong.
+std::optional<Json> fit_good_rows(const Recipe& recipe,
+                                  const std::vector<std::string>& operands,
+                                  int threads) {
+  const bool are_files =
+      !operands.empty() &&
+      std::ranges::all_of(operands, [](const std::string& input) {
+        struct stat status {};
+        return io::is_regular(input, status);
+      });
+  if (!are_files || threads < 2) return std::nullopt;
+  try {
+    Learning learning(recipe);
+    for (const auto& inputs : runs_of(recipe, operands)) {
+      const auto source = recipe.open(Inputs{.operands = inputs});
+      RecordsDigest digest;
+      if (!source->gives_rows() || !learning.see_all(*source, &digest, threads))
+        return std::nullopt;
+      enter_run(learning, digest, inputs[0]);
+    }
+    return learning.records() == 0 ? std::nullopt
+                                   : std::optional(learning.finished());
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 bool is_to_be_fitted(const Recipe& recipe) { return Learning(recipe).any(); }
 
 Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
-                BadRecords& bad,
+                BadRecords& bad, int threads,
                 const std::function<bool(const Record&)>& takes) {
   Learning learning(recipe);
   learning.check_rest();
-  // Steps may have rows of all inputs together.
-  std::vector<std::vector<std::string>> runs;
-  if (operands.empty() || !recipe.steps.empty())
-    runs.push_back(operands.empty() ? std::vector<std::string>{"-"} : operands);
-  else
-    for (const std::string& input : operands) runs.push_back({input});
-  for (const std::vector<std::string>& inputs : runs) {
+  if (!takes)
+    if (auto fitted = fit_good_rows(recipe, operands, threads))
+      return *std::move(fitted);
+  for (const auto& inputs : runs_of(recipe, operands)) {
     const auto source = recipe.open(Inputs{.operands = inputs});
     RecordsDigest digest;
     each_record(*source, [&](const Record& record) {
@@ -191,10 +264,7 @@ Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
         bad.add(record.place() + ": " + e.what());
       }
     });
-    if (digest.any() && !learning.enter(digest.value()))
-      bad_data(in_quotes(inputs[0]) +
-               " has the records of an input before it, which would count "
-               "twice");
+    enter_run(learning, digest, inputs[0]);
   }
   if (learning.records() == 0)
     bad_data("the input has no records to learn from");
@@ -202,7 +272,7 @@ Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
 }
 
 Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
-                const TableProfile& profile, BadRecords& bad) {
+                const TableProfile& profile, BadRecords& bad, int threads) {
   if (!profile.repeated_input.empty())
     bad_data(profile.repeated_input +
              " has the records of an input before it, which would count "
@@ -212,15 +282,12 @@ Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
   try {
     if (learning.learn(profile)) return learning.fitted();
     const auto source = recipe.open(Inputs{.operands = operands});
-    each_record(*source, [&](const Record& record) {
-      if (record.problem.empty()) learning.see(record);
-    });
-    return learning.fitted();
+    if (learning.see_all(*source, nullptr, threads)) return learning.fitted();
   } catch (const Error& e) {
     if (e.code() != Code::kData) throw;
   }
   // A value that is bad for one vectorizer takes its row from the others.
-  Json fitted = fit_recipe(recipe, operands, bad);
+  Json fitted = fit_recipe(recipe, operands, bad, threads);
   fitted.erase("fit");
   return fitted;
 }

@@ -23,14 +23,14 @@ bool is_to_be_fitted(const Recipe& recipe);
 // learns from a record; none: from all.
 // Throws Error: kData, kNoInput.
 Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
-                BadRecords& bad,
+                BadRecords& bad, int threads,
                 const std::function<bool(const Record&)>& takes = {});
 
 // The same without "fit", of a recipe for the rows of CSV that were profiled:
 // what the profile knows of them is not read once more.
 // Throws Error: kData, kNoInput.
 Json fit_recipe(const Recipe& recipe, const std::vector<std::string>& operands,
-                const TableProfile& profile, BadRecords& bad);
+                const TableProfile& profile, BadRecords& bad, int threads);
 
 // The same of all parts: of what fit_recipe() gave, at least one; names: of the
 // files.  Throws Error: kData, one is no fitted recipe, or of another one.

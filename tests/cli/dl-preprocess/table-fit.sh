@@ -37,6 +37,15 @@ bad=(--max-bad 1)
 learnt bad --label y bad.csv 2>&1 | uniq
 dl-preprocess table -q --label y --threads 2 bad.csv -o no.dls
 echo "status $?"
+echo '== learners side by side of files, one after the other of a pipe'
+jq '.tensors.labels |= del(.classes)' one.json >open.json
+dl-preprocess fit open.json 1.csv -o files.json
+dl-preprocess fit open.json - <1.csv | cmp - files.json && echo 'the same bytes'
+sed '30001,30003s/^[^,]*,/what,/' 1.csv >words.csv
+dl-preprocess fit -q --max-bad 3 open.json words.csv -o files.json
+dl-preprocess fit -q --max-bad 3 open.json - <words.csv | cmp - files.json && echo 'the same bytes'
+dl-preprocess fit -q open.json words.csv -o no.dls
+echo "status $?"
 echo '== rows that come twice'
 cp 1.csv again.csv
 dl-preprocess table -q --label y 1.csv numbers.csv again.csv -o no.dls
