@@ -24,15 +24,16 @@ void check_different(std::size_t values) {
 }
 
 void TextCounts::add(std::string_view text, std::int64_t times) {
-  counts_.at(text).count += times;
+  if (const auto found = counts_.find(text); found != counts_.end()) {
+    found->second += times;
+    return;
+  }
+  counts_.emplace(text, times);
   check_different(counts_.size());
 }
 
 std::map<std::string, std::int64_t> TextCounts::counts() const {
-  std::map<std::string, std::int64_t> all;
-  for (const ValueCounts::Entry& entry : counts_.entries())
-    all.emplace(entry.text, entry.count);
-  return all;
+  return {counts_.begin(), counts_.end()};
 }
 
 void TextCounts::merge(const JsonView& state, std::int64_t records) {

@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "libcore/base/json.h"
-#include "libcore/vectorize/analysis/value_counts.h"
+#include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/record.h"
 
 namespace dl::vectorize {
@@ -54,13 +54,13 @@ class TextCounts {
  public:
   // Throws Error: kConfig, there are too many different ones.
   void add(std::string_view text, std::int64_t times = 1);
-  bool empty() const { return counts_.size() == 0; }
+  bool empty() const { return counts_.empty(); }
   std::map<std::string, std::int64_t> counts() const;
   Json state() const { return counts(); }
   void merge(const JsonView& state, std::int64_t records);
 
  private:
-  ValueCounts counts_;
+  NumbersByName<std::int64_t> counts_;
 };
 
 // A sum of finite doubles without rounding, whatever their order.
