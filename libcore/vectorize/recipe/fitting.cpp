@@ -199,6 +199,7 @@ std::vector<std::vector<std::string>> runs_of(
   if (operands.empty()) return {{"-"}};
   if (!recipe.steps.empty()) return {operands};
   std::vector<std::vector<std::string>> runs;
+  runs.reserve(operands.size());
   for (const std::string& input : operands) runs.push_back({input});
   return runs;
 }
