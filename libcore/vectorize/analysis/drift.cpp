@@ -133,7 +133,7 @@ Json take_strays(ColumnProfile& before, ColumnProfile& after) {
   const std::vector<std::string> all(words.begin(), words.end());
   before.take_as_missing(all);
   after.take_as_missing(all);
-  return all;
+  return Json(all);
 }
 
 Json column_drift(ColumnProfile before, ColumnProfile after, double bound) {
