@@ -45,7 +45,7 @@ inline constexpr RecipeKey kScaleKeys[] = {
      .kind = KeyKind::kOneOf,
      .doc = "With *quantile*: *uniform*, the default, the share; *normal*, the "
             "number below which a standard normal variable lies with that "
-            "probability, from -5.2 to 5.2.",
+            "probability, between 5.2 below and above 0.",
      .words = kDistributionWords},
     {.name = "centers",
      .kind = KeyKind::kNumbers,
