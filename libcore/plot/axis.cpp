@@ -36,7 +36,7 @@ std::string label_of(double value, double step) {
 
 }  // namespace
 
-Axis axis_of(double low, double high, int wanted, bool round) {
+Axis axis_of(double low, double high, int wanted, bool round, double apart) {
   // Room for one value, and for doubles at their ends.
   constexpr double kMost = 1e300;
   if (!std::isfinite(low) || !std::isfinite(high)) low = 0, high = 1;
@@ -48,7 +48,7 @@ Axis axis_of(double low, double high, int wanted, bool round) {
     low -= round ? more : 0;
     high += std::max(more, least);
   }
-  const double step = step_of(high - low, wanted);
+  const double step = std::max(apart, step_of(high - low, wanted));
   Axis axis{low, high, {}};
   if (round) {
     axis.low = std::floor(low / step + 1e-9) * step;

@@ -20,9 +20,9 @@ struct Axis {
   double place(double value) const { return (value - low) / (high - low); }
 };
 
-// About `wanted` ticks at 1, 2 or 5 times a power of ten.  round: the bounds
-// are widened to ticks.
-Axis axis_of(double low, double high, int wanted, bool round);
+// About `wanted` ticks at 1, 2 or 5 times a power of ten, at least `apart` from
+// each other.  round: the bounds are widened to ticks.
+Axis axis_of(double low, double high, int wanted, bool round, double apart = 0);
 
 }  // namespace dl::plot
 

@@ -36,6 +36,7 @@ struct Chart {
   double y_low = x_low, y_high = x_low;
   std::string note = {};    // below the title; or ""
   bool diagonal = false;    // draws that of chance
+  bool counts = false;      // x are whole numbers
   bool of_several = false;  // runs: a single line has a legend, too
   // Vertical lines: place and name.
   std::vector<std::pair<double, std::string>> marks = {};

@@ -164,6 +164,7 @@ std::vector<Chart> horizon_charts(const Json& evaluation,
                 .x_label = "Rows ahead",
                 .y_label = "mean over the columns"};
     chart.y_low = 0;
+    chart.counts = true;
     for (const auto& [before, name] :
          {std::pair("", "model"), std::pair("naive_", "naive"),
           std::pair("seasonal_", "seasonal naive")}) {

@@ -114,6 +114,7 @@ Chart Maker::loss_of_epochs() const {
               .title = "Loss by epoch",
               .x_label = "Epoch",
               .y_label = "mean loss of an example"};
+  chart.counts = true;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     Points training;
     std::map<std::string, Points> held_out;  // by evaluation
@@ -159,6 +160,7 @@ std::vector<Chart> Maker::metrics() const {
                 .title = kind.title,
                 .x_label = "Epoch",
                 .y_label = ""};
+    chart.counts = true;
     for (std::size_t r = 0; r < runs.size(); ++r) {
       std::map<std::string, Points> of;  // by the whole name
       for (const HeldOut& one : runs[r].history().held_out)

@@ -25,6 +25,7 @@ TEST_CASE("errors of a forecast are drawn by how far it is ahead") {
   CHECK(charts[0].lines[0].curve.y == std::vector<double>{1, 4, 6});
   CHECK(charts[0].lines[1].name == "naive");
   CHECK(charts[0].lines[1].curve.x == std::vector<double>{1, 3});
+  CHECK(to_svg(charts[0]).find(">1.5<") == std::string::npos);
   REQUIRE(charts[1].lines.size() == 1);
   CHECK(charts[1].lines[0].curve.y == std::vector<double>{2, 5, 7});
 }
