@@ -55,11 +55,10 @@ Frame frame_of(const Chart& chart) {
   const auto given = [](double bound, double own) {
     return std::isfinite(bound) ? bound : own;
   };
-  Frame frame{
-      axis_of(given(chart.x_low, x_low), given(chart.x_high, x_high), 6, false,
-              chart.counts ? 1 : 0),
-      axis_of(given(chart.y_low, y_low), given(chart.y_high, y_high), 4,
-              !std::isfinite(chart.y_high))};
+  Frame frame{axis_of(given(chart.x_low, x_low), given(chart.x_high, x_high), 6,
+                      false, chart.counts ? 1 : 0),
+              axis_of(given(chart.y_low, y_low), given(chart.y_high, y_high), 4,
+                      !std::isfinite(chart.y_high))};
   return frame;
 }
 

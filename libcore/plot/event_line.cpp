@@ -91,7 +91,7 @@ bool EventLine::members(char end, std::uint32_t parent, int depth) {
       if (!is_plain)
         key = keys_.emplace_back(decoded_string(key).get<std::string>());
       space();
-      if (at_ == end_ || *at_++ != ':') return false;
+      if (!take(':')) return false;
     }
     const auto here = static_cast<std::uint32_t>(nodes_.size());
     if (!value(key, depth + 1)) return false;
@@ -115,36 +115,38 @@ bool EventLine::string(std::string_view& content, bool& is_plain) {
     if (at_ == end_ || static_cast<unsigned char>(*at_) < 0x20) return false;
     if (*at_ == '"') break;
     is_plain = false;
-    if (*at_ == '\\' && ++at_ == end_) return false;
+    if (take('\\') && at_ == end_) return false;
   }
   content = {begin, static_cast<std::size_t>(at_++ - begin)};
   return is_plain || decoded_string(content).is_string();
 }
 
-bool EventLine::number(Node& node) {
+// Passes over digits; returns whether there are any.
+bool EventLine::digits() {
   const char* const begin = at_;
-  const bool is_negative = *at_ == '-';
-  if (is_negative) ++at_;
-  if (at_ == end_ || !is_digit(*at_)) return false;
-  const char* const digits = at_;
+  while (at_ != end_ && is_digit(*at_)) ++at_;
+  return at_ != begin;
+}
+
+bool EventLine::number(Node& node) {
+  constexpr std::ptrdiff_t kMostDigits = 18;  // that 64 bits hold
+  const char* const begin = at_;
+  const bool is_negative = take('-');
+  const char* const first = at_;
+  if (!digits() || (*first == '0' && at_ - first > 1)) return false;
+  const bool is_short = at_ - first <= kMostDigits;
   std::int64_t whole = 0;
-  while (at_ != end_ && is_digit(*at_)) {
-    if (at_ - digits < 18) whole = 10 * whole + (*at_ - '0');
-    ++at_;
-  }
-  if (*digits == '0' && at_ - digits > 1) return false;
-  const bool is_short = at_ - digits <= 18;
+  if (is_short)
+    for (const char* c = first; c != at_; ++c) whole = 10 * whole + (*c - '0');
   node.kind = Kind::kInteger;
-  if (at_ != end_ && *at_ == '.') {
+  if (take('.')) {
     node.kind = Kind::kNumber;
-    if (++at_ == end_ || !is_digit(*at_)) return false;
-    while (at_ != end_ && is_digit(*at_)) ++at_;
+    if (!digits()) return false;
   }
-  if (at_ != end_ && (*at_ == 'e' || *at_ == 'E')) {
+  if (take('e') || take('E')) {
     node.kind = Kind::kNumber;
-    if (++at_ != end_ && (*at_ == '+' || *at_ == '-')) ++at_;
-    if (at_ == end_ || !is_digit(*at_)) return false;
-    while (at_ != end_ && is_digit(*at_)) ++at_;
+    if (!take('+')) take('-');
+    if (!digits()) return false;
   }
   node.text = {begin, static_cast<std::size_t>(at_ - begin)};
   if (node.kind == Kind::kInteger && is_short) {
@@ -156,6 +158,13 @@ bool EventLine::number(Node& node) {
   if (!json.is_number()) return false;
   node.number = json.get<double>();
   return true;
+}
+
+// Passes over that byte if it is the next; returns whether it is.
+bool EventLine::take(char c) {
+  const bool is_next = at_ != end_ && *at_ == c;
+  if (is_next) ++at_;
+  return is_next;
 }
 
 bool EventLine::word(std::string_view expected) {

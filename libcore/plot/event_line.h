@@ -88,6 +88,8 @@ class EventLine {
   bool string(std::string_view& content, bool& is_plain);
   bool number(Node& node);
   bool word(std::string_view expected);
+  bool digits();
+  bool take(char c);
   void space();
 
   const char* at_ = nullptr;
