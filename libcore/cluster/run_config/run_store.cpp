@@ -132,7 +132,8 @@ void RunStore::go_on_from(const Json& before, RunState& state) {
                           path());
   if (!changed) return;
   // Until run.json says so, the next start finds the same difference.
-  if (!checkpoint_.empty() || replayed_ > 0) checkpoint_ = save(state, false)->end();
+  if (!checkpoint_.empty() || replayed_ > 0)
+    checkpoint_ = save(state, false)->end();
   write_configuration();
   if (state.finished) write_model(state);
 }

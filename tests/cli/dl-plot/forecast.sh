@@ -17,3 +17,11 @@ head -n 1 drawn | grep -cE '^[0-9.]+ [0-9.]+ [0-9.]+ '
 grep -o '<td>[a-z ]*</td>' page.html
 dl-plot report.json -o x.png
 echo "status $?"
+
+# A forecast of several steps has errors by step.
+dl-preprocess series -q --no-provenance --window 5 --horizon 3 --label load -o steps.dls load.csv
+sed 's/"units": 1/"units": 3/' net.json >net3.json
+dl-master -q --net net3.json --data steps.dls --local 1 --epochs 1 -o m3.safetensors >log || exit
+dl-eval -q --model m3.safetensors -e forecast --json steps.dls >steps.json
+dl-plot steps.json -o steps.html
+grep -oE '[A-Z][a-z ]* error by horizon' steps.html | sort -u
