@@ -48,9 +48,10 @@ Bins bins_of(EventValue json) {
 }  // namespace
 
 std::optional<Summary> summary_of(EventValue event, double seconds) {
-  constexpr std::size_t kMostLayers = 10000;
+  constexpr std::size_t kMostOfNetwork = 10000;  // layers
   const EventValue layers = event["layers"];
-  if (!layers.is_object() || layers.size() > kMostLayers) return std::nullopt;
+  if (!layers.is_object() || layers.size() > kMostOfNetwork)
+    return std::nullopt;
   Summary summary{seconds,
                   count(event, "epoch"),
                   number(event, "batches"),

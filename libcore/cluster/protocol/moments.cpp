@@ -67,11 +67,11 @@ Sums sums_of(std::span<const float> block) {
 
 void Moments::add(std::span<const float> values) {
   // Squares outside of these may be too large for float32, or too small.
-  constexpr double kLeast = 1e-30, kMost = 1e30;
+  constexpr double kLeastSquares = 1e-30, kMostSquares = 1e30;
   for (std::size_t at = 0; at < values.size(); at += kBlock) {
     const auto block = values.subspan(at, std::min(kBlock, values.size() - at));
     Sums sums = sums_of(block);
-    if (!(sums.squares > kLeast && sums.squares < kMost))
+    if (!(sums.squares > kLeastSquares && sums.squares < kMostSquares))
       sums = slow_sums_of(block);
     low_ = count_ == 0 ? sums.low : std::min(low_, sums.low);
     high_ = count_ == 0 ? sums.high : std::max(high_, sums.high);

@@ -85,9 +85,10 @@ class WindowNetwork {
   // differences say nothing of the next ones.
   bool finds_targets() {
     const std::vector<std::string> all = names();
-    const auto found = std::ranges::search(all, targets_);
-    first_ = found.begin() - all.begin();
-    return !targets_.empty() && !found.empty() && settings_.horizon > 0 &&
+    const auto found =
+        std::search(all.begin(), all.end(), targets_.begin(), targets_.end());
+    first_ = found - all.begin();
+    return !targets_.empty() && found != all.end() && settings_.horizon > 0 &&
            settings_.difference == 0;
   }
 
