@@ -278,6 +278,7 @@ UpdateLog* RunStore::begin_log(const std::string& run, const RunState& state) {
 }
 
 std::unique_ptr<Saving> RunStore::save(const RunState& state, bool aside) {
+  failpoint("master.before_save");
   const bool all = policy_ == LogPolicy::kKeep;
   // Keeps the state to go back to if training goes wrong, and the log from
   // there on: where it goes back to must not depend on when checkpoints were
@@ -317,6 +318,8 @@ void RunStore::keep_best(const RunState& state) {
 }
 
 nn::Model RunStore::final_model(const RunState& state) const {
+  // A best one that the log told of is not in its file yet.
+  if (plan_->keep_best && best_) return *best_;
   std::optional<nn::Model> kept;
   if (plan_->keep_best) kept = saved_best();
   return kept ? *std::move(kept) : model_of(state);

@@ -34,3 +34,14 @@ run m.safetensors >/dev/null 2>&1
 cmp want.safetensors m.safetensors && echo "still the best"
 run m.safetensors --keep last >/dev/null 2>&1
 cmp -s want.safetensors m.safetensors || echo "the last"
+# The last epoch is the best, and the master dies before that is in any file.
+last() { # MODEL
+  master --mode averaging --local 2 --threads 1 --frequency 2 --epochs 3 \
+    --normalize none --eval-data test.dls --keep best --metric log_loss -o "$1" --json
+}
+last all.safetensors >/dev/null 2>&1
+(DL_FAILPOINTS=master.before_save=kill last l.safetensors) >/dev/null 2>&1
+echo $?
+last l.safetensors >report.json 2>/dev/null
+cmp all.safetensors l.safetensors && echo "the best is the last"
+grep -o '"best_epoch": *[0-9]*' report.json | head -n 1
