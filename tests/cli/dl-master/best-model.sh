@@ -37,10 +37,11 @@ cmp -s want.safetensors m.safetensors || echo "the last"
 # The last epoch is the best, and the master dies before that is in any file.
 last() { # MODEL
   master --mode averaging --local 2 --threads 1 --frequency 2 --epochs 3 \
-    --normalize none --eval-data test.dls --keep best --metric log_loss -o "$1" --json
+    --normalize none --eval-data test.dls --keep best --metric log_loss --json \
+    --checkpoint-batches 8 -o "$1"
 }
 last all.safetensors >/dev/null 2>&1
-(DL_FAILPOINTS=master.before_save=kill last l.safetensors) >/dev/null 2>&1
+(DL_FAILPOINTS=master.before_save=kill@6 last l.safetensors) >/dev/null 2>&1
 echo $?
 last l.safetensors >report.json 2>/dev/null
 cmp all.safetensors l.safetensors && echo "the best is the last"
