@@ -172,6 +172,7 @@ Json column_drift(ColumnProfile before, ColumnProfile after, double bound) {
   if (!alike) json["type_after"] = name_of(after.type());
   const double index = stability_index(bins);
   const double chance = stability_by_chance(bins, before.rows(), after.rows());
+  json["compared"] = numbers || classes ? "values" : "missing";
   json["psi"] = index;
   json["by_chance"] = chance;
   json["bins"] = {bins.before, bins.after};
@@ -191,6 +192,8 @@ std::string drift_words(const Json& column) {
   for (const Json& word : column.value("as_missing", Json::array()))
     words += (words.empty() ? "" : ", ") + in_quotes(word.get<std::string>()) +
              " taken as missing";
+  if (column["compared"] == "missing")
+    words += words.empty() ? "values not compared" : ", values not compared";
   if (!column.contains("new") || column["new"].empty()) return words;
   constexpr std::size_t kMostShown = 3;
   words += words.empty() ? "new: " : ", new: ";
