@@ -34,15 +34,23 @@ class SeriesReading : public Reader {
         has_ids_(recipe.from == RecipeFrom::kModel) {
     check_options();
     const auto source = recipe.open(inputs, options.labels);
-    table_ = read_series(*source, maker_, settings_, bad);
+    table_ = read_rows(*source, maker_, settings_, bad);
+    std::optional<SeriesTable> rows;
+    if (leans_on_others()) rows = table_.copy();
+    make_steps(table_, maker_, settings_);
     metadata_ = maker_.metadata();
     look_for_holes(inputs.log);
     // Shares that others are trained on and tested by have one recipe.
     const bool is_part_of_time = options_.share.cut == SeriesCut::kTime;
     if (!is_part_of_time) naive_ = naive_errors();
     const Time begin = is_share()
-                           ? take_share(table_, maker_.width(), options_.share)
+                           ? take_share(table_, maker_.width(), options_.share,
+                                        rows ? &*rows : nullptr)
                            : -kNever;
+    if (rows) {
+      table_ = *std::exchange(rows, std::nullopt);
+      make_steps(table_, maker_, settings_);
+    }
     for (SeriesRows& series : table_.series)
       filled_ += fill_gaps(series, maker_, settings_);
     if (is_part_of_time) naive_ = naive_errors();
@@ -111,6 +119,14 @@ class SeriesReading : public Reader {
   }
   bool is_share() const {
     return options_.share.low > 0 || options_.share.high < 1;
+  }
+  // Whether steps at a border would be made of rows beyond it, so that they are
+  // made again of the rows of the share alone.
+  bool leans_on_others() const {
+    const SeriesCut cut = options_.share.cut;
+    return settings_.every && is_share() && cut != SeriesCut::kKey &&
+           (settings_.by == Resampling::kInterpolate ||
+            cut == SeriesCut::kBlock);
   }
   std::int64_t steps() const {
     return metadata_.schema.at(data::kSeriesName).shape[0];

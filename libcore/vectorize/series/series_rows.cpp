@@ -230,8 +230,19 @@ class Collector {
 
 }  // namespace
 
-SeriesTable read_series(RecordSource& source, RowMaker& maker,
-                        const SeriesSettings& settings, BadRecords& bad) {
+SeriesTable SeriesTable::copy() const {
+  SeriesTable to{{}, records, empty_steps, step, origin, form};
+  for (const SeriesRows& from : series) {
+    SeriesRows& rows =
+        to.series.emplace_back(SeriesRows{from.key, {}, from.last_time, {}});
+    rows.times.append(from.times);
+    rows.values.append(from.values);
+  }
+  return to;
+}
+
+SeriesTable read_rows(RecordSource& source, RowMaker& maker,
+                      const SeriesSettings& settings, BadRecords& bad) {
   Collector collector(maker, settings);
   std::int64_t records = 0;
   for (Record record; source.next(record);) {
@@ -255,9 +266,6 @@ SeriesTable read_series(RecordSource& source, RowMaker& maker,
     table.origin = settings.origin
                        ? *settings.origin
                        : usual_origin(first, *settings.every, are_numbers);
-    const Resampler resampler(maker, settings, table.origin);
-    for (SeriesRows& series : table.series)
-      table.empty_steps += resampler.resample(series);
     table.step = *settings.every;
   } else {
     const auto longest =
@@ -266,10 +274,26 @@ SeriesTable read_series(RecordSource& source, RowMaker& maker,
       refuse_twins(series, are_numbers);
     table.step = usual_step(longest->times, are_numbers);
   }
+  return std::move(table);
+}
+
+void make_steps(SeriesTable& table, const RowMaker& maker,
+                const SeriesSettings& settings) {
+  if (settings.every) {
+    const Resampler resampler(maker, settings, table.origin);
+    for (SeriesRows& series : table.series)
+      if (series.rows() > 0) table.empty_steps += resampler.resample(series);
+  }
   for (SeriesRows& series : table.series)
     for (std::size_t i = 0; i < series.rows(); ++i)
       maker.put_calendar(series.times[i], series.row(i, maker.width()));
-  return std::move(table);
+}
+
+SeriesTable read_series(RecordSource& source, RowMaker& maker,
+                        const SeriesSettings& settings, BadRecords& bad) {
+  SeriesTable table = read_rows(source, maker, settings, bad);
+  make_steps(table, maker, settings);
+  return table;
 }
 
 std::int64_t fill_gaps(SeriesRows& series, const RowMaker& maker,

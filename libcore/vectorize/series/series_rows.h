@@ -48,12 +48,23 @@ struct SeriesTable {
     return form ? form->text(std::llround(time), of.last_time)
                 : time_text(time, true);
   }
+  SeriesTable copy() const;
 };
 
-// Reads all of a source.  A record whose column of features/static is another
-// one than in the rows of its series before is a bad one.
+// Reads all of a source, as rows in the order of time.  A record whose column
+// of features/static is another one than in the rows of its series before is a
+// bad one.
 // Throws Error: kData, two rows have one key and time and nothing says what
-// becomes of them; a gap that must not be.
+// becomes of them.
+SeriesTable read_rows(RecordSource& source, RowMaker& maker,
+                      const SeriesSettings& settings, BadRecords& bad);
+
+// Makes steps of these rows where settings.every wants them, and puts the
+// calendar into them.  Throws Error: kData, a series of too many steps.
+void make_steps(SeriesTable& table, const RowMaker& maker,
+                const SeriesSettings& settings);
+
+// Reads a source, and makes steps of its rows.  Throws as both do.
 SeriesTable read_series(RecordSource& source, RowMaker& maker,
                         const SeriesSettings& settings, BadRecords& bad);
 

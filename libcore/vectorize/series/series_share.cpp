@@ -79,7 +79,8 @@ void keep_rows(SeriesRows& series, std::size_t width, std::size_t begin,
 
 }  // namespace
 
-Time take_share(SeriesTable& table, std::size_t width, const Share& share) {
+Time take_share(SeriesTable& table, std::size_t width, const Share& share,
+                SeriesTable* rows) {
   if (share.cut == SeriesCut::kKey) {
     const auto all = std::ssize(table.series);
     std::erase_if(table.series, [keys = keys_of_share(table, share)](
@@ -93,10 +94,13 @@ Time take_share(SeriesTable& table, std::size_t width, const Share& share) {
   }
   const Time begin = share.low > 0 ? border_of(table, share.low) : -kEnd;
   const Time end = share.high < 1 ? border_of(table, share.high) : kEnd;
-  for (SeriesRows& series : table.series)
-    keep_rows(series, width,
-              share.cut == SeriesCut::kBlock ? rows_before(series, begin) : 0,
-              rows_before(series, end));
+  for (SeriesTable* cut : {&table, rows})
+    for (std::size_t i = 0; cut && i < cut->series.size(); ++i) {
+      SeriesRows& series = cut->series[i];
+      keep_rows(series, width,
+                share.cut == SeriesCut::kBlock ? rows_before(series, begin) : 0,
+                rows_before(series, end));
+    }
   return begin;
 }
 

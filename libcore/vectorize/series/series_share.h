@@ -19,7 +19,10 @@ namespace dl::vectorize {
 // which windows look back to; of a block nothing does, so that blocks have no
 // row in common.  Borders are at the same time in all series.  By key, series
 // stay in a share by chance, as many as it wants to within one.
-Time take_share(SeriesTable& table, std::size_t width, const Share& share);
+// rows: others, or none, that are cut at the same times.
+// Throws Error: kData, no series is left.
+Time take_share(SeriesTable& table, std::size_t width, const Share& share,
+                SeriesTable* rows = nullptr);
 
 // Whether a record, given in the order of the inputs, is of the share; of one
 // by time, of its rows and of those before.  Reads the inputs for it.

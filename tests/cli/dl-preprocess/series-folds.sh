@@ -16,6 +16,29 @@ echo '== what rows before give lies in the fold as well'
 series -q --key k --folds 2 --lags 2 --difference 1 four.csv -o history.dls
 for fold in 1 2; do dl-shard --head 1 --json history-fold$fold.dls | jq -c .features; done
 
+echo '== steps between rows are made of rows of the part alone'
+awk 'BEGIN { print "t,v"; for (i = 0; i < 30; ++i) print i * 5 "," i }' >steps.csv
+sed 's/^75,15/75,1000/' steps.csv >later.csv # the first row behind the border at 73
+sed 's/^70,14/70,1000/' steps.csv >before.csv
+steps() { # FILE OPTION...
+  local file=$1
+  shift
+  dl-preprocess series --no-provenance -q --force --window 3 --label v --time t --every 1 --resample interpolate \
+    "$@" "$file" -o steps.dls
+}
+for option in --split=train=0.5,test=0.5 --folds=2; do
+  for file in steps later before; do
+    steps $file.csv $option
+    for part in steps-*.dls; do dl-shard --head 999 --json "$part" | cksum >"$part.$file"; done
+    [ $file = steps ] ||
+      for part in steps-*.dls; do cmp -s "$part.steps" "$part.$file" && echo "$option: $part of $file is the same"; done
+  done
+  rm steps-*.dls*
+done
+steps later.csv --folds 2
+dl-shard --head 999 --json steps-fold1.dls | jq -c .labels | tail -1
+dl-shard --head 1 --json steps-fold2.dls | jq -c '.features | flatten'
+
 echo '== by key'
 series --key k --folds 3 --split-by key four.csv -o key.dls
 for fold in 1 2 3; do rows_of key-fold$fold.dls | awk '{ print int($1 / 100) }' | uniq | tr '\n' ' '; done
