@@ -85,6 +85,7 @@ class ColumnProfile {
   // All values: numbers by their size, else in byte order.
   std::vector<std::string> sorted_values() const;
 
+  bool are_nearly_numbers() const;  // but for strays(); also of an id
   // Statistics of numbers.
   double min() const { return min_; }
   double max() const { return max_; }
@@ -137,8 +138,7 @@ class ColumnProfile {
   void see_order(std::string_view text);
   void overflow();
   bool are_numbers() const { return present() > 0 && numbers_ == present(); }
-  bool are_nearly_numbers() const;  // but for strays
-  std::int64_t dated() const;       // dates, if there are only strays beside
+  std::int64_t dated() const;  // dates, if there are only strays beside
   bool is_id() const;
   void see_date_of(std::size_t format, Seconds date, std::int64_t times);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "libcore/base/display.h"
@@ -21,8 +22,7 @@ bool is_number(const ColumnProfile& column) {
   if (column.type() != ColumnType::kId)
     return column.type() == ColumnType::kInteger ||
            column.type() == ColumnType::kNumber;
-  double value = 0;
-  return parse_number(column.top(1).at(0).first, value);
+  return column.are_nearly_numbers();
 }
 
 // The form that most times of a column have, which is told of the others row by
@@ -182,9 +182,20 @@ class SeriesProposal {
             {"parts", split_list(choices_.calendar, "--calendar")}};
   }
 
+  // None: no other column has anything to learn from.
+  std::optional<ProposedRecipe> proposed_without(const std::string& dropped,
+                                                 const Json& source) const try {
+    TableChoices choices;
+    choices.drop = dropped;
+    return propose_recipe(table_, choices, source);
+  } catch (const Error& e) {
+    if (e.code() != Code::kData) throw;
+    return std::nullopt;
+  }
+
   // Vectorizers that the other columns ask for, an array.
   Json features(ProposedRecipe& proposed, const Json& source) const {
-    std::string dropped;
+    std::string dropped, dropped_others;
     std::size_t left = table_.columns.size();
     std::set<std::string> out = {time_, key_};
     out.insert(labels_.begin(), labels_.end());
@@ -193,7 +204,10 @@ class SeriesProposal {
         out.insert(word);
     for (const std::string& name : out) {
       if (name.empty()) continue;
-      dropped += (dropped.empty() ? "" : ",") + listed_word(name);
+      const std::string word = listed_word(name);
+      dropped += (dropped.empty() ? "" : ",") + word;
+      if (std::ranges::count(labels_, name) == 0)
+        dropped_others += (dropped_others.empty() ? "" : ",") + word;
       --left;
     }
     for (const std::string& label : labels_)
@@ -201,18 +215,15 @@ class SeriesProposal {
           label, is_class_ ? "label, a class" : "number, to be predicted");
     if (!key_.empty()) proposed.columns.emplace_back(key_, "key of the series");
     if (left == 0) return Json::array();
-    ProposedRecipe others;
-    try {
-      TableChoices choices;
-      choices.drop = dropped;
-      others = propose_recipe(table_, choices, source);
-    } catch (const Error& e) {
-      if (e.code() != Code::kData) throw;
-      return Json::array();  // none of them has anything to learn from
-    }
-    for (const auto& column : others.columns)
+    std::optional<ProposedRecipe> others = proposed_without(dropped, source);
+    const bool is_any = others.has_value();
+    // With the labels among them there is what tells of those ignored.
+    if (!is_any) others = proposed_without(dropped_others, source);
+    if (!others) return Json::array();
+    for (const auto& column : others->columns)
       if (!out.contains(column.first)) proposed.columns.push_back(column);
-    Json parts = others.recipe["tensors"]["features"];
+    if (!is_any) return Json::array();
+    Json parts = others->recipe["tensors"]["features"];
     if (!parts.is_array()) parts = Json::array({parts});
     for (Json& part : parts)
       if (part["type"] == "number") {

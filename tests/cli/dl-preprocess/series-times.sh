@@ -37,6 +37,13 @@ row '"March %02d, 2024"' | times 1
 row '%d.5' | times 2
 row '2024-03-%02d 12:00' | times 2 --every 1d
 
+echo '== more times, or words, than a column is counted for'
+awk 'BEGIN { print "t,v,z"; for (i = 0; i <= 16500; ++i) print i ",w" i "," i % 9 }' >words.csv
+many() { dl-preprocess series --no-provenance --window 3 --time t words.csv -o words.dls "$@" 2>&1 | grep -v network; }
+many --label z
+many --label v
+many --label z --static v
+
 echo '== series that are too short are passed over'
 awk 'BEGIN { print "t,k,v"; for (i = 1; i < 9; ++i) { print i ",a," i; print i ",c," i
              if (i < 2) print i ",b,1" } }' >keys.csv
