@@ -37,6 +37,21 @@ std::string lower(std::string word) {
   return word;
 }
 
+// Layers that have numbers: of nodes without parameters there are none of some
+// kinds.
+std::vector<std::string> layers_with(const Run& run, const Value& value) {
+  std::vector<std::string> names = layers_of(run);
+  std::erase_if(names, [&](const std::string& name) {
+    return std::ranges::none_of(run.history().summaries,
+                                [&](const Summary& one) {
+                                  const auto at = one.layers.find(name);
+                                  return at != one.layers.end() &&
+                                         std::isfinite(value(one, at->second));
+                                });
+  });
+  return names;
+}
+
 // The first, the last, and others at equal distances.
 std::vector<std::string> some_of(const std::vector<std::string>& names) {
   if (names.size() <= kMostLayers) return names;
@@ -60,7 +75,7 @@ Curve curve_of(const History& history, const std::string& layer,
 }
 
 Chart by_layer(const Run& run, Chart chart, const Value& value) {
-  const auto names = layers_of(run), some = some_of(names);
+  const auto names = layers_with(run, value), some = some_of(names);
   if (some.size() < names.size())
     chart.note = std::to_string(some.size()) + " of " +
                  std::to_string(names.size()) + " layers; --data has all.";
@@ -174,16 +189,19 @@ std::vector<Chart> summary_charts(const Run& run) {
                                          : one.activations.share_of_zeros();
                             }));
   charts.back().y_low = 0;
-  const auto layers = layers_of(run), some = some_of(layers);
-  for (std::size_t i = 0; i < std::min(kMostSpreads, layers.size()); ++i)
-    charts.push_back(spread_chart(run, layers[i], i, "Parameters",
-                                  &LayerSummary::parameters));
-  for (std::size_t i = 0; i < some.size(); ++i)
-    charts.push_back(
-        spread_chart(run, some[i], i, "Gradients", &LayerSummary::gradients));
-  for (std::size_t i = 0; i < some.size(); ++i)
-    charts.push_back(spread_chart(run, some[i], i, "Activations",
-                                  &LayerSummary::activations));
+  const auto add_spreads = [&](const std::string& what, auto spread,
+                               std::size_t most) {
+    const auto all =
+        layers_with(run, [&](const Summary&, const LayerSummary& one) {
+          return (one.*spread).counts.empty() ? kNone : 0.0;
+        });
+    const auto names = most == kMostLayers ? some_of(all) : all;
+    for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
+      charts.push_back(spread_chart(run, names[i], i, what, spread));
+  };
+  add_spreads("Parameters", &LayerSummary::parameters, kMostSpreads);
+  add_spreads("Gradients", &LayerSummary::gradients, kMostLayers);
+  add_spreads("Activations", &LayerSummary::activations, kMostLayers);
   return charts;
 }
 

@@ -53,3 +53,26 @@ dl-master --net net.json --data data.dls --summary -1 -o x.safetensors
 echo "status $?"
 dl-master --net net.json --data data.dls --summary 1 --dry-run
 echo "status $?"
+# Nodes without parameters take no place of layers that have some.
+mkdir nodes.run
+python3 - >nodes.run/events.jsonl <<'PYTHON'
+import json
+spread = {"norm": 2, "mean": 0, "low": -1, "high": 1, "counts": [1] * 20}
+bins = {"count": 1, "mean": 1, "rms": 1, "low": 1, "high": 1, "bins": [[1, 1]]}
+print(json.dumps({"event": "start", "mono": 0, "incarnation": 1}))
+for at in (1, 2):
+    layers = {}
+    for i in range(22):
+        has = i % 7 == 1
+        layers[f"n{i:02}"] = {"activations": bins} | ({"parameters": spread, "change": spread, "learning_rate": 0.1, "gradients": bins} if has else {})
+    print(json.dumps({"event": "summary", "mono": at, "incarnation": 1, "epoch": 0, "batches": 10 * at, "since": 10 * at - 10, "layers": layers}))
+PYTHON
+dl-plot nodes.run -o nodes.html
+python3 - <<'PYTHON'
+import re
+page = open("nodes.html").read()
+for name in ("ratio", "norms", "gradient-sizes", "activation-sizes"):
+    chart = page[page.find(f'id="{name}"'):]
+    print(name, *sorted(set(re.findall(r"n\d\d", chart[:chart.find("</figure>")]))))
+PYTHON
+grep -c 'Gradients of n' nodes.html
