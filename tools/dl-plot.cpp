@@ -1,6 +1,7 @@
 // dl-plot - draw runs, evaluations and models
 // For users: man/dl-plot.1.scd.  The drawing: libcore/plot.
 
+#include <algorithm>
 #include <csignal>
 #include <cstddef>
 #include <iostream>
@@ -66,6 +67,10 @@ void plot_runs(const Args& a) {
   std::vector<dl::plot::Run> runs;
   runs.reserve(a.operands.size());
   for (const std::string& path : a.operands) runs.emplace_back(path);
+  if (!a.follow && std::ranges::none_of(runs, [](const dl::plot::Run& run) {
+        return run.history().has_events();
+      }))
+    dl::bad_data("there is nothing to draw yet");
   if (a.output.ends_with(".html"))
     dl::io::write_whole(a.output, dl::plot::run_page(runs));
   else if (!a.output.empty())

@@ -117,6 +117,12 @@ std::int64_t count_in(const std::string& key) {
 
 }  // namespace
 
+bool History::has_events() const {
+  return !commits.empty() || !epochs.empty() || !held_out.empty() ||
+         !exchanges.empty() || !rounds.empty() || !summaries.empty() ||
+         !happenings.empty() || !start.is_null() || !report.is_null();
+}
+
 std::vector<double> History::batches_at_epochs() const {
   std::map<std::int64_t, double> of;
   for (const Commit& commit : commits)
@@ -291,7 +297,11 @@ void HistoryReader::add_waiting() {
 
 void HistoryReader::take_commit(EventValue event) {
   const auto first = count(event, "first");
-  const auto batches = std::max<std::int64_t>(1, count(event, "count"));
+  const std::int64_t batches = event["count"] ? count(event, "count") : 1;
+  if (batches < 1 || (event["count"] && !event["count"].is_integer())) {
+    ++history_.damaged;
+    return;
+  }
   const std::int64_t epoch = count(event, "epoch");
   auto from = static_cast<double>(first);
   const double end = from + static_cast<double>(batches);

@@ -91,6 +91,8 @@ struct History {
   double seconds = 0;        // of the last event
   double begin = 0;          // of the first one: seconds since 1970; or 0
 
+  // Whether it has anything to show.
+  bool has_events() const;
   // Mini-batches in the model up to the end of each epoch in `epochs`.
   std::vector<double> batches_at_epochs() const;
 };

@@ -54,9 +54,7 @@ Run::Run(const std::string& path)
     : contents_(std::make_shared<Contents>(
           Contents{run_name(path), HistoryReader(events_of(path)), {}})) {
   read();
-  const History& read = history();
-  if (read.damaged > 0 && read.commits.empty() && read.epochs.empty() &&
-      read.happenings.empty() && read.start.is_null())
+  if (history().damaged > 0 && !history().has_events())
     throw Error{Code::kData,
                 in_quotes(events_of(path)) + " has no event of dl-master"};
 }

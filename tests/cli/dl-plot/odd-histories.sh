@@ -3,7 +3,11 @@
 mkdir empty.run none.run odd.run config.run
 : >empty.run/events.jsonl
 dl-plot empty.run -o empty.html; echo "status $?"
-grep -o 'There is nothing to draw yet.' empty.html
+ls empty.html 2>&1
+mkdir begun.run
+printf '{"event":"start","mo' >begun.run/events.jsonl
+dl-plot begun.run empty.run -o empty.html; echo "status $?"
+rm -r begun.run
 dl-plot empty.run -o empty.svg; echo "status $?"
 dl-plot none.run -o x.html; echo "status $?"
 dl-plot nowhere -o x.html; echo "status $?"
@@ -37,7 +41,11 @@ head -c 300 odd.run/run.json | tr '{}' '()' >garbage.run/events.jsonl
 dl-plot garbage.run -o x.html; echo "status $?"
 
 # Sums of a fold that were edited.
-mkdir twice.run lacking.run
+mkdir twice.run lacking.run counts.run
+for count in 2 -5 '"5"' 0 1.5; do echo "{\"event\":\"commit\",\"worker\":1,\"epoch\":0,\"first\":7,\"count\":$count,\"loss\":1}"; done >counts.run/events.jsonl
+dl-plot counts.run -o counts.html; echo "status $?"
+grep -o 'Passed over[^<]*' counts.html
+rm -r counts.run counts.html
 sum='{"event":"commits","epoch":0,"committed":[[0,4,64]],"workers":{"1":{"batches":4}}}'
 printf '%s\n' "$sum" "${sum/0,4,64/3,4,64}" >twice.run/events.jsonl
 dl-plot twice.run -o x.html; echo "status $?"

@@ -86,7 +86,7 @@ TEST_CASE("lines and values that are no events are passed over") {
          "\n");
   HistoryReader reader(path);
   reader.read();
-  CHECK(reader.history().damaged == 4);
+  CHECK(reader.history().damaged == 5);
   CHECK(reader.history().commits.empty());
   CHECK(reader.history().held_out.empty());
 }
