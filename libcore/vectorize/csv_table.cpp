@@ -37,7 +37,7 @@ CsvTable::CsvTable(std::vector<std::string> inputs, CsvDialect dialect, For use)
 
 void CsvTable::open_next() {
   input_.emplace(inputs_[opened_++], delimiter_, RawInput::Kind::kTable,
-                 dialect_.encoding);
+                 dialect_.encoding, dialect_.mark_wins);
   if (const std::string marked = input_->input().marked_encoding();
       dialect_.log && !marked.empty())
     dialect_.log(Level::kInfo,

@@ -26,6 +26,7 @@ struct CsvDialect {
   bool header = true;           // the first row of each file names the columns
   std::string encoding = {};    // as is_encoding() knows it; "": UTF-8
   Log log = {};  // told of files whose byte order mark says another; or none
+  bool mark_wins = false;  // over the encoding; else that is an error
 };
 
 class CsvTable {

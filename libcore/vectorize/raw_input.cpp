@@ -13,12 +13,13 @@
 
 namespace dl::vectorize {
 
-RawInput::RawInput(const std::string& spec, Kind kind, const std::string& given)
+RawInput::RawInput(const std::string& spec, Kind kind, const std::string& given,
+                   bool mark_wins)
     : buffer_(1 << 18) {
   source_ = io::open_source(spec);
   if (kind != Kind::kBytes) source_ = io::decompress(std::move(source_));
   read_start();
-  if (kind == Kind::kTable) decode(given);
+  if (kind == Kind::kTable) decode(given, mark_wins);
   if (size_ == 0) return;
   const auto start = std::span<const std::byte>(buffer_).first(size_);
   other_ = other_format(name(), start, kind != Kind::kBytes);
@@ -35,16 +36,18 @@ RawInput::RawInput(const std::string& spec, Kind kind, const std::string& given)
   at_ = size_ - without_byte_order_mark(ahead()).size();
 }
 
-void RawInput::decode(const std::string& given) {
+void RawInput::decode(const std::string& given, bool mark_wins) {
   const std::string wide = wide_encoding(ahead());
   const bool has_mark = without_byte_order_mark(ahead()).size() < size_;
   const bool is_wide = wide == "UTF-16" || wide == "UTF-32";
   const std::string mark = has_mark ? "UTF-8" : is_wide ? wide : "";
-  if (!mark.empty() && !given.empty() && !is_encoding_of(given, mark))
+  const bool is_other =
+      !mark.empty() && !given.empty() && !is_encoding_of(given, mark);
+  if (is_other && !mark_wins)
     bad_data(name() + " is " + mark +
              ", as its byte order mark says, and not " + displayed(given) +
              ": leave that encoding out for it");
-  if (is_wide) marked_ = mark;
+  if (is_wide || is_other) marked_ = mark;
   const std::string encoding = mark.empty() ? given : mark;
   if (encoding.empty() || is_encoding_of(encoding, "UTF-8")) return;
   const auto start = std::span(buffer_).first(size_);

@@ -22,13 +22,15 @@ class RawInput {
   // or UTF-32 where a byte order mark says so.
   enum class Kind { kFile, kBytes, kText, kJson, kTable };
   // given: the encoding of a table, as is_encoding() knows it, or "".
+  // mark_wins: a byte order mark says another in place of it.
   // Throws Error: kNoInput, kUsage; but for kBytes, kData, it is packed in a
   // way that is not unpacked here, of a format that is nothing raw, or begins
   // with the byte order mark of another encoding.
   explicit RawInput(const std::string& spec, Kind kind = Kind::kFile,
-                    const std::string& given = {});
+                    const std::string& given = {}, bool mark_wins = false);
 
-  // The encoding that the byte order mark of a table says, "UTF-16", or "".
+  // The encoding that the byte order mark of a table says, "UTF-16", or "";
+  // "UTF-8" in place of the given one alone.
   const std::string& marked_encoding() const { return marked_; }
 
   // For an input that is to be bare records, `wide` ones if their numbers are
@@ -76,7 +78,7 @@ class RawInput {
  private:
   bool refill();
   void read_start();
-  void decode(const std::string& given);
+  void decode(const std::string& given, bool mark_wins);
   std::unique_ptr<io::Source> source_;
   std::string other_;  // the sentence about the format that it seems to have
   bool is_certain_ = false;  // that it has that one

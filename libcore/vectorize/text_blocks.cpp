@@ -17,8 +17,9 @@ constexpr std::size_t kMostRow = 2 * RawInput::kMaxLine + (1 << 20);
 }  // namespace
 
 TextBlocks::TextBlocks(const std::string& spec, std::optional<char> delimiter,
-                       RawInput::Kind kind, const std::string& encoding)
-    : input_(spec, kind, encoding), delimiter_(delimiter) {
+                       RawInput::Kind kind, const std::string& encoding,
+                       bool mark_wins)
+    : input_(spec, kind, encoding, mark_wins), delimiter_(delimiter) {
   constexpr std::string_view kSeparator = "sep=";
   std::string_view line = input_.ahead();
   if (!delimiter || !line.starts_with(kSeparator)) return;

@@ -17,12 +17,12 @@ class TextBlocks {
  public:
   // delimiter: of rows of CSV, whose quoted fields may hold line breaks; none:
   // of lines.  A first line sep=; of CSV gives another, as for spreadsheets.
-  // encoding: of a table, or "".
+  // encoding, mark_wins: of a table, as RawInput has them.
   // Throws Error: as RawInput.
   explicit TextBlocks(const std::string& spec,
                       std::optional<char> delimiter = std::nullopt,
                       RawInput::Kind kind = RawInput::Kind::kText,
-                      const std::string& encoding = {});
+                      const std::string& encoding = {}, bool mark_wins = false);
 
   // The next block, of `most` lines or rows at most; false at the end.  Where
   // it is cut depends on the text alone.

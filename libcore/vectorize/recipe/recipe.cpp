@@ -20,8 +20,7 @@ constexpr RecipeKey kEncodingKey = {
     .doc =
         "The encoding of the text, UTF-8 by default: one that *iconv -l* "
         "lists, as latin1, windows-1252 or utf-16le. A file that begins "
-        "with the byte order mark of UTF-16 or UTF-32 is read as that "
-        "without it."};
+        "with a byte order mark is read as that says, whatever this says."};
 constexpr RecipeKey kNaOfSourceKey = {
     .name = "na",
     .kind = KeyKind::kWords,
@@ -481,6 +480,7 @@ std::unique_ptr<RecordSource> Recipe::open(Inputs inputs, bool labels,
                                            const std::string& table) const {
   inputs.wanted = wanted_of(*this, labels ? Wanted::kAll : Wanted::kNoLabels);
   const Json given = source_of(*this, inputs.encoding);
+  inputs.mark_wins = inputs.encoding.empty();
   if (is_of_tables()) {
     const RecipeSettings settings(given, source->keys);
     if (steps.empty()) return source->open_with(std::move(inputs), settings);

@@ -21,7 +21,7 @@ class ArffSource : public RecordSource {
       : wanted_(std::move(inputs.wanted)),
         lines_(std::move(inputs.operands), RawInput::Kind::kTable,
                settings.has("encoding") ? settings.text("encoding") : "",
-               std::move(inputs.tell_encoding)) {
+               std::move(inputs.tell_encoding), inputs.mark_wins) {
     read_header();
   }
 

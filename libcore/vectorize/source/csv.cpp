@@ -146,7 +146,7 @@ class CsvSource : public RecordSource {
         table_(std::move(inputs.operands),
                {settings.text("delimiter"), settings.flag("header"),
                 settings.has("encoding") ? settings.text("encoding") : "",
-                std::move(inputs.tell_encoding)},
+                std::move(inputs.tell_encoding), inputs.mark_wins},
                CsvTable::For::kRecipe) {
     if (settings.has("na")) file_.na = WordSet(settings.texts("na"));
     file_.has_commas =

@@ -22,7 +22,7 @@ class FixedWidthSource : public RecordSource {
         has_header_(!settings.has("names")),
         lines_(std::move(inputs.operands), RawInput::Kind::kTable,
                settings.has("encoding") ? settings.text("encoding") : "",
-               std::move(inputs.tell_encoding)) {
+               std::move(inputs.tell_encoding), inputs.mark_wins) {
     if (has_header_)
       read_header();
     else

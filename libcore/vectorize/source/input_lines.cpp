@@ -6,11 +6,12 @@
 namespace dl::vectorize {
 
 InputLines::InputLines(std::vector<std::string> inputs, RawInput::Kind kind,
-                       std::string encoding, Log log)
+                       std::string encoding, Log log, bool mark_wins)
     : inputs_(std::move(inputs)),
       kind_(kind),
       encoding_(std::move(encoding)),
-      log_(std::move(log)) {
+      log_(std::move(log)),
+      mark_wins_(mark_wins) {
   open_next();
 }
 
@@ -20,7 +21,8 @@ bool InputLines::open_next() {
   at_ = 0;
   number_ = 0;
   if (opened_ == inputs_.size()) return false;
-  input_.emplace(inputs_[opened_++], std::nullopt, kind_, encoding_);
+  input_.emplace(inputs_[opened_++], std::nullopt, kind_, encoding_,
+                 mark_wins_);
   name_ = std::make_shared<const std::string>(input_->name());
   if (const std::string marked = input_->input().marked_encoding();
       log_ && !marked.empty())

@@ -17,11 +17,11 @@ namespace dl::vectorize {
 
 class InputLines {
  public:
-  // inputs: source specs, one at least.  encoding, log: as CsvDialect has them,
-  // of Kind::kTable.
+  // inputs: source specs, one at least.  encoding, log,
+  // mark_wins: as CsvDialect has them, of Kind::kTable.
   // Throws Error: as TextBlocks.
   InputLines(std::vector<std::string> inputs, RawInput::Kind kind,
-             std::string encoding = {}, Log log = {});
+             std::string encoding = {}, Log log = {}, bool mark_wins = false);
 
   // The next line without its end that is not blank, which lasts until the next
   // call; false at the end of the last input.
@@ -43,6 +43,7 @@ class InputLines {
   RawInput::Kind kind_;
   std::string encoding_;
   Log log_;
+  bool mark_wins_;
   std::size_t opened_ = 0;
   std::optional<TextBlocks> input_;
   InputBlock block_;

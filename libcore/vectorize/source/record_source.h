@@ -116,6 +116,9 @@ struct Inputs {
   std::vector<WantedColumn> wanted = {};
   // The encoding of text, in place of the recipe's; "": that.
   std::string encoding = {};
+  // A byte order mark that says another encoding than the recipe is right, as
+  // in a later table than that for which the recipe was made.
+  bool mark_wins = false;
 };
 std::unique_ptr<RecordSource> open_files(Inputs inputs, Suffixes wanted);
 

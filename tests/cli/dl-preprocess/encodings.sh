@@ -21,7 +21,7 @@ done
 echo '== by a recipe, and csv'
 table -q --encoding latin1 latin1.csv --print-recipe >r.json
 dl-preprocess fit r.json latin1.csv -o fitted.json && dl-preprocess --recipe fitted.json latin1.csv -f -o x.dls
-dl-preprocess --recipe fitted.json le.csv -o no.dls
+dl-preprocess --recipe fitted.json le.csv -f -o x.dls
 dl-preprocess csv --header --label y --drop stadt --encoding latin1 latin1.csv -f -o x.dls && dl-shard --info --json x.dls | jq -c '[.columns, .recipe.source.encoding]'
 dl-preprocess csv --header --label y --drop stadt be.csv -f -o x.dls
 echo '== what is wrong'
