@@ -31,11 +31,12 @@ CommaNumber comma_number(std::string_view text) {
   return parts;
 }
 
-// One to three digits, then groups of three.
+// One to three digits, the first of them no 0, then groups of three.
 bool are_groups(std::string_view whole) {
   constexpr std::size_t kGroupSize = 3;
   const std::size_t first = whole.find(',');
-  if (first > kGroupSize || (whole.size() - first) % (kGroupSize + 1) != 0)
+  if (whole.front() == '0' || first > kGroupSize ||
+      (whole.size() - first) % (kGroupSize + 1) != 0)
     return false;
   for (std::size_t i = first; i < whole.size(); ++i)
     if ((whole[i] == ',') != ((i - first) % (kGroupSize + 1) == 0))
