@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "libcore/vectorize/source/thousands.h"
 #include "libcore/vectorize/table/dates.h"
 #include "libcore/vectorize/text.h"
 
@@ -156,6 +157,9 @@ void ColumnProfile::see_kind(std::string_view text, std::int64_t times) {
     see_number(value, times);
   } else {
     no_numbers_.add(text, times);
+    if (text.find(',') != std::string_view::npos &&
+        (!without_thousands(text).empty() || has_other_commas(text)))
+      comma_numbers_ += times;
     if (truth_of(text) >= 0) booleans_ += times;
   }
   see_date(text, times);
@@ -231,6 +235,11 @@ bool ColumnProfile::has_mixed_dates() const {
          2 * any_dates_ >= looked_at_;
 }
 
+bool ColumnProfile::looks_like_comma_numbers() const {
+  return comma_numbers_ > 0 && !are_nearly_numbers() &&
+         2 * (numbers_ + comma_numbers_) >= present();
+}
+
 bool ColumnProfile::has_other_date_format() const {
   return dated() > 0 && std::ranges::count(dates_, dated()) > 1;
 }
@@ -257,7 +266,10 @@ bool ColumnProfile::is_nearly_unique() const {
 }
 
 bool ColumnProfile::are_nearly_numbers() const {
-  return numbers_ > 0 && no_numbers_.are_strays(present());
+  return numbers_ > 0 && no_numbers_.are_strays(present()) &&
+         std::ranges::all_of(no_numbers_.words, [](const auto& word) {
+           return without_thousands(word.first).empty();
+         });
 }
 
 std::vector<std::string> ColumnProfile::strays() const {

@@ -85,7 +85,8 @@ class ColumnProfile {
   // All values: numbers by their size, else in byte order.
   std::vector<std::string> sorted_values() const;
 
-  bool are_nearly_numbers() const;  // but for strays(); also of an id
+  // But for strays(), none of which is a number with thousands; also of an id.
+  bool are_nearly_numbers() const;
   // Statistics of numbers.
   double min() const { return min_; }
   double max() const { return max_; }
@@ -100,6 +101,10 @@ class ColumnProfile {
   // Integers that a double rounds.
   bool has_long_integers() const { return has_long_integers_; }
   const Quantiles& quantiles() const { return quantiles_; }
+  // Whether most values of a column of words are numbers, and some of them have
+  // commas, between thousands or before decimals; merge() adds these, state()
+  // lacks them.
+  bool looks_like_comma_numbers() const;
   // Few words among numbers or dates, which are more likely missing values.
   std::vector<std::string> strays() const;
 
@@ -155,6 +160,7 @@ class ColumnProfile {
 
   std::string name_;
   std::int64_t rows_ = 0, missing_ = 0;
+  std::int64_t comma_numbers_ = 0;  // no numbers_
   std::int64_t numbers_ = 0, integers_ = 0, booleans_ = 0, zeros_ = 0;
   double min_ = 0, max_ = 0, mean_ = 0, squares_ = 0, first_ = 0, last_ = 0;
   // Each number is one more than that before it; first_ and last_ are of these.

@@ -68,6 +68,7 @@ void ColumnProfile::merge(const ColumnProfile& next) {
   }
   rows_ += next.rows_;
   missing_ += next.missing_;
+  comma_numbers_ += next.comma_numbers_;
   numbers_ += next.numbers_;
   integers_ += next.integers_;
   booleans_ += next.booleans_;

@@ -44,6 +44,15 @@ bool are_one_float(const ColumnProfile& column) {
              static_cast<float>(column.max());
 }
 
+constexpr const char* kCommas =
+    "most values look like numbers, some with commas: for a number, want a "
+    "recipe with the column in \"thousands_of\" of its source, or "
+    "\"decimal_of\", see dl-recipe(5)";
+
+std::string about_commas(const ColumnProfile& column) {
+  return column.looks_like_comma_numbers() ? std::string("; ") + kCommas : "";
+}
+
 class Proposal {
  public:
   Proposal(const TableProfile& table, const TableChoices& choices,
@@ -74,7 +83,7 @@ class Proposal {
         tensors["id"] = id();
         part.sentence = id_sentence();
       } else if (std::ranges::count(labels_, &column) > 0) {
-        part.sentence = label_sentence_;
+        part.sentence = label_sentence_ + about_commas(column);
       } else if (std::ranges::count(dropped_, &column) > 0) {
         part.sentence = "ignored, as --drop says";
       } else {
@@ -83,16 +92,25 @@ class Proposal {
       proposed.columns.emplace_back(column.name(), part.sentence);
       if (!part.part.is_null()) add(features, part.part);
     }
-    if (features.empty())
-      bad_data(
-          "no column is left to learn from: all are constant, ids, text, "
-          "without a name, or named by --label, --id and --drop");
+    if (features.empty()) refuse_all();
     tensors["features"] = features.size() == 1 ? features[0] : features;
     proposed.recipe = {{"source", source_}, {"tensors", tensors}};
     return proposed;
   }
 
  private:
+  [[noreturn]] void refuse_all() const {
+    const auto& all = table_.columns;
+    const auto commas =
+        std::ranges::find_if(all, &ColumnProfile::looks_like_comma_numbers);
+    bad_data(
+        "no column is left to learn from: all are constant, ids, text, "
+        "without a name, or named by --label, --id and --drop" +
+        (commas == all.end()
+             ? ""
+             : "; of " + in_quotes(commas->name()) + " " + kCommas));
+  }
+
   Json na(const ColumnProfile& column) const {
     std::vector<std::string> words = table_.missing_words;
     for (const std::string& word : column.strays()) words.push_back(word);
@@ -114,6 +132,7 @@ class Proposal {
       part.sentence +=
           "; most values look like dates, of several formats: bring them to "
           "one first";
+    part.sentence += about_commas(column);
     return part;
   }
 
@@ -268,7 +287,7 @@ class Proposal {
       if (type != ColumnType::kInteger && type != ColumnType::kNumber)
         bad_usage("--label: " + in_quotes(label->name()) +
                   " is no number to predict (" + std::string(name_of(type)) +
-                  ")");
+                  ")" + about_commas(*label));
       from.push_back(label->name());
     }
     label_sentence_ = "label, a number to predict";
@@ -285,7 +304,8 @@ class Proposal {
                 std::string(name_of(label.type())) + ", " +
                 distinct_text(label) +
                 " different values); of other classes than the data have "
-                "--classes tells");
+                "--classes tells" +
+                about_commas(label));
     const std::vector<std::string> classes =
         given ? ClassLabels(choices_.classes).names() : label.sorted_values();
     for (const std::string& name : classes)

@@ -26,3 +26,20 @@ try '{"decimal": ","}'
 try '{"decimal": ",", "decimal_of": ["pi", "price"]}'
 try '{"thousands_of": "price"}'
 ls no.dls 2>&1
+echo '== no number with thousands begins with 0'
+printf '%s\n' 'p,b,y' '"0,250",1,0' '"0,500",2,1' '"0,750",3,0' '"0,125",1,1' '"0,250",1,0' >z.csv
+dl-preprocess table --label y z.csv --print-recipe 2>&1 >/dev/null | grep ' p '
+jq -n '{source: {type: "csv", thousands_of: ["p"]}, tensors: {features: {type: "number", from: ["p"]}}}' >z.json
+status dl-preprocess -q --recipe z.json z.csv -o no.dls
+sed 's/,b,/,/; s/",[0-9],/",/' z.csv >alone.csv
+status dl-preprocess table -q --label y alone.csv -o no.dls
+echo '== thousands that are seen late, or beside a bad comma, are no missing values'
+awk 'BEGIN { print "price,y"; for (i = 0; i < 60000; ++i) print i % 997 "," i % 2; print "\"1,000\",1"; print "\"1,001\",0" }' >late.csv
+awk 'BEGIN { print "price,b,y"; for (i = 1000; i < 1999; ++i) printf "\"%s\",%d,%d\n", i == 1500 ? "1,50" : "1," substr(i, 2), i % 7, i % 2 }' >bad.csv
+for table in late bad; do
+  dl-preprocess table --label y $table.csv --print-recipe 2>&1 >$table.json | grep price
+  dl-preprocess table --label price $table.csv --regression --print-recipe 2>&1 >/dev/null | head -n 1
+done
+jq '.source.thousands_of = ["price"] | .tensors.features = {type: "number", from: ["price"]}' late.json >l.json
+dl-preprocess fit l.json late.csv -o l.fit && dl-preprocess -q --recipe l.fit late.csv -o l.dls &&
+  dl-shard --head 60002 --json l.dls | jq -c .features | tail -n 2
