@@ -38,6 +38,7 @@ class SeriesReading : public Reader {
     std::optional<SeriesTable> rows;
     if (leans_on_others()) rows = table_.copy();
     make_steps(table_, maker_, settings_);
+    const std::size_t longest = longest_series();
     metadata_ = maker_.metadata();
     look_for_holes(inputs.log);
     // Shares that others are trained on and tested by have one recipe.
@@ -59,8 +60,11 @@ class SeriesReading : public Reader {
       put_differences(series, maker_, settings_.difference);
       put_lags(series, maker_, 0, series.rows());
     }
-    places_ = window_places(table_, maker_.width(), metadata_.schema,
-                            settings_.stride, begin, !options.labels);
+    WindowPlaces found =
+        window_places(table_, maker_.width(), metadata_.schema,
+                      settings_.stride, history(), begin, !options.labels);
+    places_ = std::move(found.rows);
+    lacking_ = found.lacking;
     metadata_.recipe = resolved(recipe);
     if (baseline.is_wanted() && options.labels)
       metadata_.recipe["series"]["baseline"] = baseline.numbers(places_);
@@ -68,13 +72,7 @@ class SeriesReading : public Reader {
     plain_ = metadata_.decoded().schema;
     windows_ = windows_of_record();
     if (inputs.log) tell(inputs.log);
-    if (places_.empty() && table_.records > 0)
-      bad_data("no window of " + std::to_string(steps()) +
-               " rows fits the series" +
-               (is_share() ? " of a share of --split or --folds" : "") +
-               ": of " + counted(table_.records, "row") + " in " +
-               std::to_string(table_.series.size()) +
-               " series none has so many in a row without a gap");
+    if (places_.empty() && table_.records > 0) refuse(longest);
   }
 
   bool read(data::DataSet& set) override {
@@ -133,6 +131,52 @@ class SeriesReading : public Reader {
   }
   bool are_numbers() const {
     return settings_.time.empty() || settings_.has_number_times();
+  }
+
+  std::size_t history() const {
+    return static_cast<std::size_t>(settings_.difference +
+                                    settings_.longest_lag());
+  }
+  std::size_t longest_series() const {
+    std::size_t rows = 0;
+    for (const SeriesRows& series : table_.series)
+      rows = std::max(rows, series.rows());
+    return rows;
+  }
+
+  // Tells why there is no window.  longest: rows of a series before the share
+  // was taken.
+  [[noreturn]] void refuse(std::size_t longest) const {
+    std::string text = "no window of " + std::to_string(steps()) + " rows";
+    if (history() > 0)
+      text += ", and " + std::to_string(history()) + " before,";
+    text += " fits the series";
+    if (is_share()) text += " of a share of --split or --folds";
+    text += ": of " + counted(table_.records, "row");
+    const std::size_t wanted = static_cast<std::size_t>(steps()) + history();
+    if (lacking_ > 0) bad_data(text + ", all windows" + lacking_words());
+    const bool is_short = longest < wanted;
+    text += ", the longest series has " +
+            std::to_string(is_short ? longest : longest_series());
+    if (!is_short) text += " of " + std::to_string(longest) + " in it";
+    if (has_ids_) bad_data(text);
+    const SeriesCut cut = options_.share.cut;
+    bad_data(text + ": want " +
+             (is_short                   ? "more rows"
+              : cut == SeriesCut::kBlock ? "fewer folds"
+              : cut == SeriesCut::kKey   ? "fewer parts"
+                                         : "a larger share") +
+             ", or a shorter --window");
+  }
+
+  // Ends a sentence on windows, with the remedy.
+  std::string lacking_words() const {
+    std::string text = " miss numbers";
+    if (settings_.gaps != Gaps::kCut)
+      text += " at the start or end of a series";
+    else if (!has_ids_)
+      text += " (--gaps interpolate or previous fills them in)";
+    return text;
   }
 
   // The recipe with all that was found in the data.
@@ -258,7 +302,10 @@ class SeriesReading : public Reader {
     if (table_.empty_steps > 0)
       text += ", " + counted(table_.empty_steps, "step") + " without rows";
     if (filled_ > 0) text += ", " + counted(filled_, "number") + " filled in";
-    log(Level::kInfo, text + ": " + counted(windows, "window"));
+    text += ": " + counted(windows, "window");
+    if (lacking_ > 0 && windows > 0)
+      text += "; " + std::to_string(lacking_) + " more" + lacking_words();
+    log(Level::kInfo, text);
   }
 
   RecipeOptions options_;
@@ -273,6 +320,7 @@ class SeriesReading : public Reader {
   std::vector<WindowRow> places_;
   std::size_t at_ = 0;  // of places_
   std::int64_t windows_ = 0, given_ = 0, filled_ = 0;
+  std::int64_t lacking_ = 0;  // windows left out for numbers that are missing
 };
 
 }  // namespace

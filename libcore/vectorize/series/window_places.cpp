@@ -53,11 +53,11 @@ std::size_t deciding_row(const std::map<std::string, data::Field>& schema) {
 
 }  // namespace
 
-std::vector<WindowRow> window_places(
-    const SeriesTable& table, std::size_t width,
-    const std::map<std::string, data::Field>& schema, std::int64_t stride,
-    Time begin, bool at_end) {
-  std::vector<WindowRow> places;
+WindowPlaces window_places(const SeriesTable& table, std::size_t width,
+                           const std::map<std::string, data::Field>& schema,
+                           std::int64_t stride, std::size_t history, Time begin,
+                           bool at_end) {
+  WindowPlaces places;
   const auto steps =
       static_cast<std::size_t>(schema.at(data::kSeriesName).shape[0]);
   const std::size_t deciding = deciding_row(schema);
@@ -73,13 +73,16 @@ std::vector<WindowRow> window_places(
     const std::size_t last = series.rows() - steps;
     for (std::size_t first = at_end ? last % by : 0; first <= last;
          first += by) {
-      bool is_one = series.times[first + deciding] >= begin;
+      bool lacks_any = false;
       for (TensorRows& tensor : tensors)
-        is_one = !tensor.lacks_any(first) && is_one;
+        lacks_any = tensor.lacks_any(first) || lacks_any;
+      const bool is_own = series.times[first + deciding] >= begin;
+      const bool is_one = is_own && !lacks_any;
+      if (is_own && lacks_any && first >= history) ++places.lacking;
       if (is_one && goes_on)
-        ++places.back().count;
+        ++places.rows.back().count;
       else if (is_one)
-        places.push_back({s, first, 1});
+        places.rows.push_back({s, first, 1});
       goes_on = is_one;
     }
   }

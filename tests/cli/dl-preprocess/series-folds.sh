@@ -62,6 +62,7 @@ status series -q --key k --folds 5 --split-by key four.csv -o x.dls
 status series -q --key k --folds 3 --split-by size four.csv -o x.dls
 status series -q --key k --split-by key four.csv -o x.dls
 status series -q --key k --folds 10 four.csv -o x.dls
+status series -q --key k --split a=0.97,b=0.03 four.csv -o x.dls
 status dl-preprocess table -q --folds 3 --label v four.csv -o x.dls
 status dl-shard -q --folds 3 -o x part-train.dls
 ls x* 2>&1

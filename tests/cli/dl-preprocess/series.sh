@@ -124,6 +124,10 @@ status series --label v plain.csv
 status series --window 2 plain.csv
 status series --window 2 --label w plain.csv
 status series --window 9 --label v plain.csv
+sed 's/^[24],.*0/&,/; s/^[1356],.*/&,1/; s/^t,v/&,w/' plain.csv >holes.csv
+status series --window 2 --label v --time t holes.csv
+sed 's/^[1-3],.*/&,/; s/^[45],.*/&,/; s/^6,.*/&,1/; s/^t,v/&,w/' plain.csv >late.csv
+status series --window 2 --label v --time t --gaps previous late.csv
 status series --window 2 --label v --every 1h plain.csv
 status series --window 2 --label v --time t --every 1h plain.csv
 status series --window 2 --label v --time t --every soon plain.csv
