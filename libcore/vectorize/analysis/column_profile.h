@@ -35,6 +35,12 @@ enum class ColumnType {
 // "integer", "date", ...
 std::string_view name_of(ColumnType type);
 
+// Told of a column that looks_like_comma_numbers().
+inline constexpr const char* kCommaNumbers =
+    "most values look like numbers, some with commas: for a number, want a "
+    "recipe with the column in \"thousands_of\" of its source, or "
+    "\"decimal_of\", see dl-recipe(5)";
+
 // Words that count as missing values, beside an empty field.
 std::vector<std::string> usual_missing_words();
 

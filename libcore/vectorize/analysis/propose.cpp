@@ -44,13 +44,9 @@ bool are_one_float(const ColumnProfile& column) {
              static_cast<float>(column.max());
 }
 
-constexpr const char* kCommas =
-    "most values look like numbers, some with commas: for a number, want a "
-    "recipe with the column in \"thousands_of\" of its source, or "
-    "\"decimal_of\", see dl-recipe(5)";
-
 std::string about_commas(const ColumnProfile& column) {
-  return column.looks_like_comma_numbers() ? std::string("; ") + kCommas : "";
+  return column.looks_like_comma_numbers() ? std::string("; ") + kCommaNumbers
+                                           : "";
 }
 
 class Proposal {
@@ -108,7 +104,7 @@ class Proposal {
         "without a name, or named by --label, --id and --drop" +
         (commas == all.end()
              ? ""
-             : "; of " + in_quotes(commas->name()) + " " + kCommas));
+             : "; of " + in_quotes(commas->name()) + " " + kCommaNumbers));
   }
 
   Json na(const ColumnProfile& column) const {

@@ -102,6 +102,7 @@ class Alerts {
     if (type == ColumnType::kDate && column.has_other_date_format())
       add(std::string("dates may be ") + column.date_format() +
           ", or have day and month the other way round");
+    if (column.looks_like_comma_numbers()) add(kCommaNumbers);
     look_at_words(column);
     look_at_skew(column);
     if (is_label) look_at_classes(column);

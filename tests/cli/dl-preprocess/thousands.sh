@@ -38,6 +38,7 @@ awk 'BEGIN { print "price,y"; for (i = 0; i < 60000; ++i) print i % 997 "," i % 
 awk 'BEGIN { print "price,b,y"; for (i = 1000; i < 1999; ++i) printf "\"%s\",%d,%d\n", i == 1500 ? "1,50" : "1," substr(i, 2), i % 7, i % 2 }' >bad.csv
 for table in late bad; do
   dl-preprocess table --label y $table.csv --print-recipe 2>&1 >$table.json | grep price
+  dl-preprocess analyze --label y $table.csv 2>&1 | grep '^price: '
   dl-preprocess table --label price $table.csv --regression --print-recipe 2>&1 >/dev/null | head -n 1
 done
 jq '.source.thousands_of = ["price"] | .tensors.features = {type: "number", from: ["price"]}' late.json >l.json
