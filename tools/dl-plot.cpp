@@ -67,7 +67,8 @@ void plot_runs(const Args& a) {
   std::vector<dl::plot::Run> runs;
   runs.reserve(a.operands.size());
   for (const std::string& path : a.operands) runs.emplace_back(path);
-  if (!a.follow && std::ranges::none_of(runs, [](const dl::plot::Run& run) {
+  if (!a.output.empty() &&
+      std::ranges::none_of(runs, [](const dl::plot::Run& run) {
         return run.history().has_events();
       }))
     dl::bad_data("there is nothing to draw yet");

@@ -11,6 +11,7 @@ done
 dl-plot a.run --data -
 dl-plot a.run --data - >/dev/full
 echo "status $?"
+echo '{"event":"start"}' >a.run/events.jsonl
 dl-plot a.run -o nowhere/x.html
 echo "status $?"
 ls
