@@ -29,8 +29,8 @@ echo '{"event":"report","mono":9,"incarnation":1}' >>a.run/events.jsonl
 wait $!
 echo "status $?"
 sed -i '$d' a.run/events.jsonl
-dl-plot a.run --tensorboard live --follow >said &
-until grep -qs writing said; do
+dl-plot a.run --tensorboard live --follow >again &
+until grep -qs writing again; do
   kill -0 $! || exit
   sleep 0.05
 done
