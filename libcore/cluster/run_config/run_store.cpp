@@ -278,7 +278,7 @@ UpdateLog* RunStore::begin_log(const std::string& run, const RunState& state) {
 }
 
 std::unique_ptr<Saving> RunStore::save(const RunState& state, bool aside) {
-  failpoint("master.before_save");
+  if (state.finished) failpoint("master.before_last_save");
   const bool all = policy_ == LogPolicy::kKeep;
   // Keeps the state to go back to if training goes wrong, and the log from
   // there on: where it goes back to must not depend on when checkpoints were

@@ -41,7 +41,7 @@ last() { # MODEL
     --checkpoint-batches 8 -o "$1"
 }
 last all.safetensors >/dev/null 2>&1
-(DL_FAILPOINTS=master.before_save=kill@6 last l.safetensors) >/dev/null 2>&1
+(DL_FAILPOINTS=master.before_last_save=kill last l.safetensors) >/dev/null 2>&1
 echo $?
 last l.safetensors >report.json 2>/dev/null
 cmp all.safetensors l.safetensors && echo "the best is the last"
