@@ -29,12 +29,27 @@ bool is_beyond(double loss, double of, double times) {
   return !(loss <= of + (times - 1) * std::fabs(of));
 }
 
+// The factor with which is_beyond() begins to hold.
+double factor_of(double loss, double of) {
+  return std::min(kMostTolerance, 1 + (loss - of) / std::fabs(of));
+}
+
 }  // namespace
 
 // The first one is held against the parameters themselves.
 bool ResultAudit::stands_out(const RunContext& context, double size) const {
   if (usual_ > 0) return size > kTimesUsual * usual_;
   return size > norm_of_vector(context.state.parameters);
+}
+
+// One party alone may be wrong by any factor, but not another with it.
+double ResultAudit::agreed_factor() const {
+  double most = 0, second = 0;
+  for (const auto& [party, factor] : doubted_) {
+    second = std::max(second, std::min(most, factor));
+    most = std::max(most, factor);
+  }
+  return second;
 }
 
 std::string ResultAudit::fault_of(RunContext& context, const Member& member,
@@ -60,12 +75,11 @@ std::string ResultAudit::fault_of(RunContext& context, const Member& member,
   if (!before || !std::isfinite(before->loss) ||
       !is_beyond(come_to->loss, before->loss, tolerance_ * kTimesBefore))
     return is_sound();
-  doubted_.insert(member.party());
-  if (doubted_.size() > 1) {
-    tolerance_ = std::min(kMostTolerance,
-                          std::max(tolerance_, come_to->loss / before->loss));
+  double& factor = doubted_[member.party()];
+  factor = std::max(factor, factor_of(come_to->loss, before->loss));
+  tolerance_ = std::max(tolerance_, agreed_factor());
+  if (!is_beyond(come_to->loss, before->loss, tolerance_ * kTimesBefore))
     return is_sound();
-  }
   return "what it came to has a loss of " + format("%.3g", come_to->loss) +
          " on a sample of the data, it tells of " + format("%.3g", told) +
          ", and before the round it was " + format("%.3g", before->loss);

@@ -5,13 +5,13 @@
 // master that reads data may die of it as workers do.  One whose loss is far
 // worse than its worker tells, and than before the round, is done again, by
 // another worker if there is one.  Where two workers come to such losses in a
-// round, it is how training goes, which health/loss_watch.h judges.
+// round, the lower one is how training goes, which health/loss_watch.h judges.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_EPOCH_AVERAGING_RESULT_AUDIT_H_
 #define DL_LIBCORE_CLUSTER_MASTER_EPOCH_AVERAGING_RESULT_AUDIT_H_
 
 #include <cstdint>
-#include <set>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,11 +32,13 @@ class ResultAudit {
 
  private:
   bool stands_out(const RunContext& context, double size) const;
+  double agreed_factor() const;
 
   double usual_ = 0;           // largest norm of a difference of late
-  double tolerance_ = 1;       // factor of a loss that two workers agreed on
+  double tolerance_ = 1;       // factor of a loss that two workers came to
   std::uint64_t version_ = 0;  // version whose successors are checked
-  std::set<std::uint64_t> doubted_;  // parties whose Results are doubted
+  // Parties whose Results are doubted, with the factor of their losses.
+  std::map<std::uint64_t, double> doubted_;
 };
 
 }  // namespace dl::cluster

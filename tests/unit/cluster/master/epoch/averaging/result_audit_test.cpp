@@ -73,4 +73,30 @@ TEST_CASE("nobody is to blame for replicas that all workers come to") {
   check_exactly_once(folder, 20);
 }
 
+TEST_CASE("a worker that another resembles a little is still to blame") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(of_rounds(), Limits{}, folder, saved, 1, kExamples);
+  for (const char* name : {"odd", "bad", "c"}) master.join(name);
+  RunContext& context = master.context;
+  context.loss_of = [](std::span<const float> parameters,
+                       std::span<const float>) -> std::optional<OwnLoss> {
+    const double size = largest_magnitude(parameters);
+    return OwnLoss{size > 400 ? 50000 : size > 100 ? 1 : 0.25, 0.01};
+  };
+  const std::vector<Member*> workers = context.members.present();
+  REQUIRE(workers.size() == 3);
+  Result result;
+  result.examples = 1;
+  result.loss_sum = 0.25;
+  const std::vector<float> a_little(kParameters, 150), much(kParameters, 800);
+  const auto fault_of = [&](std::size_t worker, std::span<const float> delta) {
+    return context.audit.fault_of(context, *workers[worker], result, delta);
+  };
+  CHECK(fault_of(0, a_little) != "");
+  CHECK(fault_of(1, much) != "");
+  CHECK(fault_of(0, a_little) == "");
+  CHECK(fault_of(1, much) != "");
+}
+
 }  // namespace dl::cluster::result_audit_test
